@@ -20,7 +20,7 @@ from praemia import Task, envs, learners, simulate
 from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.league import contestants
 from praemia.statistics.intervals import ratio_within_groups
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 FIRST_SEED = 500
 OURS, AT_ONCE = "headroom", "-at-once"
@@ -58,7 +58,7 @@ def main() -> None:
     print(
         f"{asked.tasks} tasks of each kind, {asked.runs} runs of {asked.episodes:,} episodes: headroom ÷ the learner\n"
     )
-    print(table_text(("learner", "as it is", "95 %", "at once", "95 %"), rows))
+    print(Table(("learner", "as it is", "95 %", "at once", "95 %"), rows))
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ from praemia.exploration import (
     Dataset,
     ExpectimaxPlanner,
     GreedyPlanner,
-    HistoryPolicy,
     SearchPlanner,
     Trajectory,
+    TrajectoryPlanner,
     TrajectoryReward,
     explore,
     plan_from,
 )
-from praemia.exploration.trajectories import KernelView, value_of_histories
+from praemia.exploration.trajectories import Histories
 from praemia.tasks.task import Task
 
 NUM_SEEDS = 8
@@ -37,9 +37,7 @@ def test_explore_warehouse_5(benchmark: Any) -> None:
     """25 EULER runs of 1,000 episodes, then 10,000 episodes: the target is seconds."""
     task = make("warehouse-5")
     explore(task, episodes=5, policy_episodes=5)  # compile first
-    dataset = benchmark.pedantic(
-        explore, (task,), {"episodes": 10_000, "policy_episodes": 1000}, rounds=3, iterations=1
-    )
+    dataset = benchmark.pedantic(explore, (task,), {"episodes": 10_000}, rounds=3, iterations=1)
     print(f"\n{dataset.coverage()}")
 
 
@@ -72,8 +70,8 @@ def test_the_two_methods_at_equal_episodes(name: str) -> None:
         search = max(1, half // task.num_observations)
         ways: dict[str, dict[str, Any]] = {
             "uncertainty": {"method": "uncertainty", "episodes": total},
-            "euler, search kept": {"episodes": half, "policy_episodes": search, "keep_search": True},
-            "euler, as written": {"episodes": half, "policy_episodes": search},
+            "euler, search kept": {"method": "euler", "policy_episodes": search, "keep_search": True, "episodes": half},
+            "euler, as written": {"method": "euler", "policy_episodes": search, "episodes": half},
         }
         for label, arguments in ways.items():
             data = [explore(task, seed=seed, **arguments) for seed in range(NUM_SEEDS)]
@@ -86,7 +84,7 @@ def test_the_coefficient_of_the_uncertainty_explorer(scale: float) -> None:
     print()
     for name in ("riverswim-10", "warehouse-5"):
         task = make(name)
-        data = [explore(task, seed=s, method="uncertainty", episodes=2000, scale=scale) for s in range(NUM_SEEDS)]
+        data = [explore(task, seed=s, method="uncertainty", scale=scale, episodes=2000) for s in range(NUM_SEEDS)]
         fewest = [int(dataset.visits.min()) for dataset in data]
         mean, worst, share = losses(task, data)
         print(f"c = {scale:<7g} {name:<14} {mean:.6f}  {worst:.6f}  {share:.3f}  fewest visits {min(fewest)}")
@@ -98,8 +96,8 @@ def test_the_slope_of_the_loss(name: str) -> None:
     task = make(name)
     budgets = (100, 300, 1000, 3000, 10_000, 30_000)
     print()
-    own_options: dict[str, dict[str, Any]] = {"euler": {"policy_episodes": 30}, "uncertainty": {}}
-    for method, own in own_options.items():
+    own_settings: dict[str, dict[str, Any]] = {"euler": {"policy_episodes": 30}, "uncertainty": {}}
+    for method, own in own_settings.items():
         found = []
         for episodes in budgets:
             data = [explore(task, episodes=episodes, method=method, seed=s, **own) for s in range(NUM_SEEDS)]
@@ -115,11 +113,10 @@ def test_the_loss_of_search_against_brute_force(simulations: int) -> None:
     lost, stated = [], []
     for seed in range(20):
         mdp = random_task(3, 2, 2, horizon=4, seed=seed).mdp
-        view = KernelView(mdp)
+        histories = Histories(mdp, 4)
         reward = TrajectoryReward(lambda t, s=seed: _noise(s, t), 1.0, "noise")  # type: ignore[misc]
-        best = _value(view, ExpectimaxPlanner().plan(view, reward, 4)[0], reward)
-        policy, alpha = SearchPlanner(simulations=simulations, seed=seed).plan(view, reward, 4)
-        lost.append(best - _value(view, policy, reward))
+        value, alpha = _value(histories, SearchPlanner(simulations=simulations, seed=seed), reward)
+        lost.append(ExpectimaxPlanner().optimum(histories, reward) - value)
         stated.append(alpha)
     print(f"\n{simulations:>6,} simulations: mean loss {np.mean(lost):.4f}, largest {max(lost):.4f}, "
           f"stated α {np.mean(stated):.4f} on average, {max(stated):.4f} at most")  # fmt: skip
@@ -129,11 +126,11 @@ def test_the_loss_of_greedy_coverage_against_brute_force() -> None:
     lost, stated = [], []
     for seed in range(40):
         mdp = random_task(6, 2, 2, horizon=6, seed=seed, branching=2).mdp
-        view = KernelView(mdp)
+        histories = Histories(mdp, 6)
         reward = CoverageReward(np.random.default_rng(seed).uniform(size=6))
-        best = _value(view, ExpectimaxPlanner(max_histories=10**7).plan(view, reward, 6)[0], reward, 6)
-        policy, alpha = GreedyPlanner().plan(view, reward, 6)
-        lost.append((best - _value(view, policy, reward, 6)) / best)
+        best = ExpectimaxPlanner(max_histories=10**7).optimum(histories, reward)
+        value, alpha = _value(histories, GreedyPlanner(), reward)
+        lost.append((best - value) / best)
         stated.append(alpha / best)
     print(f"\ngreedy coverage: mean loss {np.mean(lost):.4f} of the optimum, largest {max(lost):.4f}; "
           f"stated α {np.mean(stated):.4f} on average")  # fmt: skip
@@ -143,7 +140,9 @@ def _noise(seed: int, trajectory: Trajectory) -> float:
     return float(np.random.default_rng([seed, *trajectory.observations, *trajectory.actions]).uniform())
 
 
-def _value(view: KernelView, policy: HistoryPolicy, reward: TrajectoryReward, horizon: int = 4) -> float:
-    found = value_of_histories(view, policy, reward, horizon, max_histories=10**7)
+def _value(histories: Histories, planner: TrajectoryPlanner, reward: TrajectoryReward) -> tuple[float, float]:
+    """Return the exact value of a planner's policy, and its stated α."""
+    policy, alpha = planner.plan(histories, reward)
+    found = histories.value(policy, reward, max_histories=10**7)
     assert found.exact
-    return found.value
+    return found.value, alpha

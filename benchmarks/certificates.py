@@ -141,17 +141,14 @@ def bounds(dataset: Dataset, task: Task, policy: NDArray[np.int64], largest: Lar
     labels, tau = numbers.reshape(-1, size), np.zeros((len(table.has_no_effect), num_states, num_states))
     row = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
     np.add.at(tau, (row // num_states, row % num_states, table.targets), table.probs)
-    most, shape = (
-        extremes(machine, task.horizon, task.discount, can_end=dataset.can_end),
-        (size, num_actions, num_states),
-    )
+    most, shape = extremes(spec), (size, num_actions, num_states)
 
     def after(values: Floats, pay: float) -> Floats:
         by_label = np.einsum("lmk,zk->lzm", tau, values) + pay * table.mean_rewards[:, None, :]
         return np.asarray(by_label[labels, np.arange(size)])
 
     upper, own, loss = (np.zeros((size, num_states)) for _ in range(3))
-    for h in range(task.horizon - 1, -1, -1):
+    for h in range(task.max_steps - 1, -1, -1):
         chosen = policy[h].T[:, None, :].astype(np.int64)
         ups = np.minimum(largest(after(upper, 1.0)).reshape(shape), most[h])
         mine = np.take_along_axis(-largest(-after(own, 1.0)).reshape(shape), chosen, axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from praemia import Headroom, envs, simulate
 from praemia.experiments import suites
 from praemia.statistics.suite_lines import steps_to
-from praemia.text_tables import table_text
+from praemia.text_tables import Table
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
         settled.append(steps_to(run, 0.95))
         rows.append((item.task, f"{settled[-1]:,.0f}", f"{time.process_time() - began:.0f}"))
         print(*rows[-1], flush=True)
-    print(f"\n{table_text(('map', 'steps to .95', 'seconds'), rows)}\nmedian: {np.median(settled):,.0f}")
+    print(f"\n{Table(('map', 'steps to .95', 'seconds'), rows)}\nmedian: {np.median(settled):,.0f}")
 
 
 if __name__ == "__main__":

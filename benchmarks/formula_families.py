@@ -26,7 +26,7 @@ from praemia.errors import SizeError
 from praemia.machines.dialects import parse_formula
 from praemia.machines.formula import Formula
 from praemia.machines.from_formulas import growth_limits
-from praemia.machines.ltlf import formula_machine
+from praemia.machines.ltlf import formula_automaton
 
 LARGE = 200  # states
 
@@ -176,13 +176,13 @@ class Timing(NamedTuple):
 def time_ours(text: str) -> Timing:
     begin = time.process_time()
     try:
-        machine = formula_machine(text, growth_limits())
+        automaton = formula_automaton(text, growth_limits())
     except SizeError:
         return Timing(time.process_time() - begin, None)
     seconds = time.process_time() - begin
-    num_steps = len(set(machine.diagrams.values()))
+    num_steps = len(set(automaton.diagrams.values()))
     # The first state is one more unless some step leads back to it.
-    return Timing(seconds, machine.num_states, frozenset({num_steps, num_steps + 1}))
+    return Timing(seconds, automaton.num_states, frozenset({num_steps, num_steps + 1}))
 
 
 def time_mona(text: str, most_seconds: float) -> Timing:

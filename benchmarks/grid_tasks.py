@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.grid_map import GridMap
-from praemia.machines.guards import Guard, parse_guard
+from praemia.machines.guards import Guard
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.task import Task
 
 _BITS = tuple(f"bit-{i}" for i in range(6))

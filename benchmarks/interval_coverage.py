@@ -24,7 +24,7 @@ from praemia.experiments.store import Store
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.statistics.stored_runs import collect, paired
 from praemia.statistics.verdicts import Question, bonferroni_level
-from praemia.text_tables import table_text
+from praemia.text_tables import Table
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
 RUNS, TRIALS, RESAMPLES = 400, 1000, 999
@@ -115,7 +115,7 @@ def main() -> None:
             rows.append((task, str(size), *alone, *(ratio_coverage(pool, picks, c) for c in (0.95, verdict))))
     print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of {HEADROOM.title},")
     print(f"and the ratio of {UCRL2_B_BEST.title} to it, seed by seed, by t on the log scale\n")
-    print(table_text(header, rows), end="")
+    print(Table(header, rows), end="")
 
 
 if __name__ == "__main__":

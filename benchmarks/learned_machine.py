@@ -12,7 +12,7 @@ import numpy as np
 
 from praemia import envs, learners, simulate
 from praemia.statistics.intervals import quotient_interval
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 TASKS = ("riverswim-5", "riverswim-10", "riverswim-15", "warehouse-3", "warehouse-4", "warehouse-5", "riverswim-prm-5")
 LEARNERS = ("headroom", "ucbvi-prm", "psrl")
@@ -40,7 +40,7 @@ def main() -> None:
             ratio = quotient_interval([learned, known], (1, -1))
             cells = (known.mean(), learned.mean(), moves.mean(), ratio.estimate, ratio.low, ratio.high)
             rows.append((task, name, *map(number, cells)))
-    print(table_text(("task", "learner", "known", "learned", "moves known", "ratio", "95% low", "95% high"), rows))
+    print(Table(("task", "learner", "known", "learned", "moves known", "ratio", "95% low", "95% high"), rows))
 
 
 if __name__ == "__main__":

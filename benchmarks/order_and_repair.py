@@ -26,7 +26,7 @@ from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 from praemia.statistics.intervals import ratio_over_groups, ratio_within_groups
 from praemia.statistics.standings import is_linear
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 NEW, OLD = learners.make("headroom"), Headroom030()
 SEEDS, TAIL_SEEDS = range(540, 564), range(564, 568)
@@ -71,7 +71,7 @@ def drawn(runs: int, episodes: int) -> Iterator[str]:
         overall = measure(list(logs.values()))
         rows.append((title, number(overall.estimate), f"{number(overall.low)} – {number(overall.high)}"))
     yield f"{len(SEEDS)} tasks of each kind, {runs} runs of {episodes:,} episodes: regret ÷ 0.3.0's"
-    yield table_text(("kind", "ratio", "95 %"), rows)
+    yield str(Table(("kind", "ratio", "95 %"), rows))
     yield fewer_linear(linear, played)
 
 
@@ -96,7 +96,7 @@ def tails(runs: int, episodes: int) -> Iterator[str]:
         low, high = np.exp(np.quantile(logs, (0.025, 0.975)))
         rows.append((kind, number(float(np.exp(np.mean(estimates)))), f"{number(low)} – {number(high)}"))
     yield f"{len(TAIL_SEEDS)} tasks of each kind, {runs} runs of {episodes:,} episodes: worst tenth ÷ 0.3.0's"
-    yield table_text(("kind", "ratio", "95 %"), rows)
+    yield str(Table(("kind", "ratio", "95 %"), rows))
     yield fewer_linear(linear, runs * len(TAIL_SEEDS) * len(KINDS))
 
 
@@ -115,7 +115,7 @@ def paper(runs: int, episodes: int) -> Iterator[str]:
         means = (f"{number(new)} ± {number(new_error)}", f"{number(old)} ± {number(old_error)}")
         rows.append((name, *means, number(new / old), f"{1000 * new_time:.1f}", number(new_time / old_time)))
     yield f"{runs} runs of {episodes:,} episodes"
-    yield table_text(("task", "regret", "0.3.0's", "ratio", "ms", "time ratio"), rows)
+    yield str(Table(("task", "regret", "0.3.0's", "ratio", "ms", "time ratio"), rows))
     overall = ratio_over_groups([[value] for value in logs])
     yield f"regret ÷ 0.3.0's: {number(overall.estimate)} ({number(overall.low)} – {number(overall.high)})"
 
@@ -132,7 +132,7 @@ def office(runs: int, episodes: int) -> Iterator[str]:
             steps.append(60 * (int(late[-1]) + 1) if len(late) else 0)
         rows.append((f"t{errand}", number(float(np.mean(steps))), f"{min(steps):,}", f"{max(steps):,}"))
     yield f"steps until .9 of the optimum for good, {runs} runs of {episodes:,} episodes"
-    yield table_text(("errand", "mean", "least", "most"), rows)
+    yield str(Table(("errand", "mean", "least", "most"), rows))
 
 
 STUDIES = {"drawn": (drawn, 4, 3_000), "tails": (tails, 64, 3_000), "paper": (paper, 32, 10_000)}

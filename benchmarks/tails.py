@@ -15,7 +15,7 @@ import numpy as np
 
 from praemia import envs, learners, simulate
 from praemia.statistics.intervals import ratio_over_groups
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 RANDOM = tuple(f"random-20x4x5-{seed}" for seed in range(6))
 DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in ("sparse", "dense", "actions") for seed in range(4))
@@ -46,7 +46,7 @@ def main() -> None:
         found[task] = {name: (measure(ours), measure(others)) for name, measure in MEASURES.items()}
     rows = [[task, *(f"{number(a)} / {number(b)}" for a, b in found[task].values())] for task in found]
     print(f"{OURS} / {REFERENCE}, {asked.runs} runs of {asked.episodes:,} episodes\n")
-    print(table_text(("task", *MEASURES), rows))
+    print(Table(("task", *MEASURES), rows))
     ratios = []
     for group, tasks in (("random-20x4x5", RANDOM), ("drawn", DRAWN), ("all", (*RANDOM, *DRAWN))):
         intervals = [
@@ -54,7 +54,7 @@ def main() -> None:
         ]
         cells = (f"{number(i.estimate)} ({number(i.low)} – {number(i.high)})" for i in intervals)
         ratios.append((group, *cells))
-    print(f"\n{table_text(('ratio', *MEASURES), ratios)}")
+    print(f"\n{Table(('ratio', *MEASURES), ratios)}")
 
 
 if __name__ == "__main__":

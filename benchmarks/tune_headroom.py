@@ -26,7 +26,7 @@ from praemia.experiments.league import TUNING_SEEDS
 from praemia.kernels.bonus import natural_log
 from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
-from praemia.text_tables import table_text
+from praemia.text_tables import Table
 
 DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
 DRAWN_EPISODES = 3_000
@@ -164,7 +164,7 @@ def main() -> None:
         rows.append([name, *(f"{value:.2f}" for value in np.concatenate(ratios)), str(linear)])
     head = ("", "drawn, mean", "worst eighth", "offices, mean", "worst eighth", "linear")
     print(f"{asked.runs} runs of {DRAWN_EPISODES:,} episodes; in offices {OFFICE_RUNS} of {OFFICE_STEPS:,} steps\n")
-    print(table_text(head, rows))
+    print(Table(head, rows))
 
 
 if __name__ == "__main__":

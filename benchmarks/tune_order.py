@@ -24,7 +24,7 @@ from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
 from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
-from praemia.text_tables import table_text
+from praemia.text_tables import Table
 
 TRIALS: dict[str, dict[str, Any]] = {
     "0.3.0": {},
@@ -106,7 +106,7 @@ def main() -> None:
     sizes = ", ".join(f"{len(drawn)} {group}" for group, drawn in groups.items())
     print(f"{sizes}; {asked.runs} runs of {asked.episodes:,} episodes, until_done {asked.until_done}\n")
     heads = [f"{group}, {measure}" for group in GROUPS for measure in ("mean", "worst eighth")]
-    print(table_text(("order", *heads, "linear", "Office, steps"), rows))
+    print(Table(("order", *heads, "linear", "Office, steps"), rows))
 
 
 if __name__ == "__main__":

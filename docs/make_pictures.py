@@ -13,7 +13,6 @@ import concept_pictures
 from concept_pictures import svg_of
 
 import praemia
-from praemia.pictures.diagrams import machine_svg
 from praemia.pictures.episodes import save_gif
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -27,9 +26,9 @@ def regret() -> str:
 
 FIGURES: dict[str, Callable[[], str]] = {
     "regret": regret,
-    "warehouse": lambda: praemia.envs.svg_picture("warehouse-4"),
+    "warehouse": lambda: WAREHOUSE.draw().svg,
     "policy": lambda: praemia.show(WAREHOUSE).svg,
-    "warehouse-machine": lambda: machine_svg(WAREHOUSE.machine),
+    "warehouse-machine": lambda: WAREHOUSE.machine.draw().svg,
     "exact-regret": concept_pictures.exact_regret,
     "machine-size": concept_pictures.machine_size,
     "certificates": concept_pictures.certificates,

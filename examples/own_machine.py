@@ -6,7 +6,6 @@ to sign for it (9 times out of 10) and 0.5 when the parcel is left at the door.
 
 from praemia import MachineBuilder, envs, occupancy, save_task, solve
 from praemia.files.lint import lint
-from praemia.pictures.diagrams import mermaid
 
 machine = (
     MachineBuilder(initial="empty")
@@ -18,7 +17,7 @@ machine = (
 task = envs.warehouse(size=4, horizon=40).with_machine(machine)
 
 if __name__ == "__main__":
-    print(mermaid(task.machine))
+    print(task.machine.draw())
     for finding in lint(task):
         print(finding)
 

@@ -31,7 +31,7 @@ def made(task: str, title: str, run: int, ends: Sequence[float]) -> Run:
         plan_values=1.0 - gaps,
         optimistic_values=np.ones(len(ends)),
         returns=np.zeros(EPISODES),
-        final_policy=None,
+        steps=np.ones(EPISODES, dtype=np.int64),
         seconds=0.5,
     )
 

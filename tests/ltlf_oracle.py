@@ -145,20 +145,10 @@ def states_of(start: Any, step: Callable[[Any, frozenset[str]], tuple[Hashable, 
     return found
 
 
-def step_of(machine):
-    """Return the step of a deterministic machine: from a state and a label to the next state and what is paid."""
-
-    def step(state, label):
-        (outcome,) = machine.outcomes(state, label)
-        return outcome.target, outcome.reward.mean
-
-    return step
-
-
-def paid_by(machine, word):
-    """Return what a deterministic machine pays at each step of a word."""
-    state, paid = machine.initial, []
+def paid_by(automaton, word):
+    """Return what an automaton puts out at each step of a word."""
+    state, paid = 0, []
     for label in word:
-        state, payment = step_of(machine)(state, label)
+        state, payment = automaton.diagrams.at(state, label)
         paid.append(payment)
     return paid

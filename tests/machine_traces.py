@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from praemia.inference.player import play_episodes
-from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.task import Task
 
 Label = frozenset[str]

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from praemia.machines.guards import Guard, parse_guard
+from praemia.machines.guards import Guard
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

@@ -13,7 +13,7 @@ import pytest
 import praemia
 from praemia.cli import execute
 from praemia.errors import missing_extra
-from praemia.pictures import diagrams
+from praemia.pictures import machine_layout
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -41,7 +41,7 @@ CARDS: dict[str, tuple[bool, tuple[str, ...]]] = {
     "result": (True, ("random", "95% low", "who is lower", "2 runs")),
     "result.table": (False, ("regret", "95% high")),
 }
-PICTURES = ("run.plot()", "task.show()", "task.machine.draw()", "result.figure")
+PICTURES = ("run.plot()", "task.draw()", "task.show()", "task.machine.draw()", "result.figure")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_a_picture_that_cannot_be_drawn_is_replaced_by_the_reason(monkeypatch: p
         raise missing_extra("drawing a machine", "diagrams")
 
     machine = praemia.envs.warehouse(size=3).machine
-    monkeypatch.setattr(diagrams, "_rendered", without_graphviz)
+    monkeypatch.setattr(machine_layout, "graphviz_graph", without_graphviz)
     card = machine._repr_html_()
     assert "no picture: drawing a machine" in card
     assert "<img" not in card

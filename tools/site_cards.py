@@ -13,7 +13,7 @@ HEADER = re.compile(r"^\| name \|.*\n\|---.*$", re.MULTILINE)
 
 def pictures() -> dict[str, str]:
     """Return the picture of each family, that of its first example, as an SVG file of the site."""
-    return {f"pictures/{family}-card.svg": envs.svg_picture(first_example(family)) for family in FAMILIES}
+    return {f"pictures/{family}-card.svg": envs.make(first_example(family)).draw().svg for family in FAMILIES}
 
 
 def first_example(family: str) -> str:

@@ -7,7 +7,6 @@ import base64
 import re
 
 from praemia import RewardMachine, patterns
-from praemia.pictures.diagrams import machine_svg
 
 # A call of a pattern in the text, and the first diagram below it.
 DIAGRAM = re.compile(
@@ -25,6 +24,5 @@ def picture(name: str, arguments: str) -> str:
     """Return the machine of a pattern as an inline image."""
     made = getattr(patterns, name)(*ast.literal_eval(f"[{arguments}]")).machine()
     machine = RewardMachine(made.states, made.initial, made.propositions, made.rules)
-    svg = re.sub(r'(width|height)="(\d+)pt"', r'\1="\2px"', machine_svg(machine))  # text as large as the page's
-    content = base64.b64encode(svg.encode()).decode()
+    content = base64.b64encode(machine.draw().svg.encode()).decode()
     return f'<div class="diagram"><img alt="The machine of {name}" src="data:image/svg+xml;base64,{content}"></div>'

@@ -14,13 +14,12 @@ from praemia.learners import Learner
 from praemia.report.cards import Card
 from praemia.report.charts import regret_charts
 from praemia.report.figures import chart_figure
-from praemia.report.rendering import Table
 from praemia.report.run_tables import pairs_table, regret_note, summary_table
 from praemia.simulation import Run, simulate
 from praemia.simulation.simulate import check_run
 from praemia.statistics.stored_runs import Series
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

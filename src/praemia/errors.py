@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -165,6 +166,13 @@ def require_distribution(where: str, probs: Collection[float], tolerance: float)
     total = math.fsum(probs)
     if not abs(total - 1.0) <= tolerance:
         raise ModelError(f"{where}probabilities sum to {total:.12g}; they must sum to 1")
+
+
+def require_distinct(kind: str, names: Collection[str]) -> None:
+    """Raise an error if a name is listed twice."""
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ModelError(f"{kind} {twice!r} is listed twice")
 
 
 def require_fraction(name: str, value: float) -> None:

@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import Field, FrozenInstanceError, fields, replace
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -169,22 +168,7 @@ def _tasks() -> Iterator[Task]:
 
 
 def _black_box() -> BlackBox:
+    """Return a box whose episodes may end: ice between two goals, each with a place before it."""
+    env = gymnasium.make("FrozenLake-v1", desc=["GFSFG"])
     machine = MachineBuilder("out").edge("out", "there", "back", reward=1.0).edge("back", "here", "out").build()
-    return BlackBox(_Line(), lambda o, a, z, info: {"there"} if z == 2 else {"here"} if z == 0 else set(), machine, 6)
-
-
-class _Line(gymnasium.Env[Any, Any]):
-    """Three places in a row to walk along; an episode may stop at either end."""
-
-    observation_space = gymnasium.spaces.Discrete(3)
-    action_space = gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place = 1
-        return self.place, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.place = min(2, max(0, self.place + (1 if action else -1)))
-        ended = self.place != 1 and self.np_random.random() < 0.1
-        return self.place, 0.0, bool(ended), False, {}
+    return BlackBox(env, lambda o, a, z, info: {"there"} if z == 3 else {"here"} if z == 1 else set(), machine, 6)

@@ -1,12 +1,13 @@
-"""Tables as text: how numbers are written, which columns are numbers, aligned columns and CSV."""
+"""Tables of texts: how numbers are written, which columns are numbers, and aligned columns."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from praemia.displayed import Displayed
 
 TINY, HUGE = 1e-4, 1e7  # below and from here on a number is written with a power of ten
 NARROW = 24  # characters: too few for a column of text
@@ -37,32 +38,45 @@ def are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
-    """Tell for each column whether it holds numbers: these stand to the right, words to the left."""
-    return [any(_is_number(row[i]) for row in rows) for i in range(len(header))]
+@dataclass(frozen=True)
+class Table(Displayed):
+    """A table of texts; the rows numbered in ``strong`` are set in bold, where that can be shown."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    strong: Iterable[int] = ()
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers: these stand to the right, words to the left."""
+        return [any(_is_number(row[i]) for row in self.rows) for i in range(len(self.header))]
+
+    def text(self, width: int | None = None) -> str:
+        """Write it in aligned columns; where it is wider than ``width``, the texts of its last column are wrapped."""
+        table = [self.header, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        columns = list(zip(widths, self.numeric, strict=True))
+        lines = [
+            "  ".join(
+                cell.rjust(width) if to_right else cell.ljust(width)
+                for cell, (width, to_right) in zip(row, columns, strict=True)
+            ).rstrip()
+            for row in table
+        ]
+        if width is not None and max(map(len, lines)) > width:
+            lines = [_wrapped(line, sum(widths[:-1]) + 2 * len(widths[:-1]), width) for line in lines]
+        return "\n".join(lines) + "\n"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Table({plural(len(self.rows), 'row')}: {', '.join(self.header)})"
 
 
 def _is_number(cell: str) -> bool:
     """Tell whether a cell is a number, or several with signs between them, such as ``3.1 ± 0.2``."""
     return any(map(str.isdecimal, cell)) and not any(map(str.isalpha, cell))
-
-
-def table_text(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> str:
-    """Write a table in aligned columns; where it is wider than ``width``, the texts of its last column are wrapped."""
-    body = [tuple(row) for row in rows]
-    table = [tuple(header), *body]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    columns = list(zip(widths, numeric_columns(header, body), strict=True))
-    lines = [
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, (width, to_right) in zip(row, columns, strict=True)
-        ).rstrip()
-        for row in table
-    ]
-    if width is not None and max(map(len, lines)) > width:
-        lines = [_wrapped(line, sum(widths[:-1]) + 2 * len(widths[:-1]), width) for line in lines]
-    return "\n".join(lines) + "\n"
 
 
 def _wrapped(line: str, indent: int, width: int) -> str:
@@ -71,12 +85,3 @@ def _wrapped(line: str, indent: int, width: int) -> str:
     if width - indent >= NARROW:
         return "\n".join(textwrap.wrap(after, width, initial_indent=before, subsequent_indent=" " * indent))
     return "\n".join([before.rstrip(), *textwrap.wrap(after, width, initial_indent="    ", subsequent_indent="    ")])
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return buffer.getvalue()

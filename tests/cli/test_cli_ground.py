@@ -194,7 +194,7 @@ def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> N
     assert execute(["envs", "warehouse-3"]) == 0
     shown = capsys.readouterr().out
     assert "9 observations" in shown
-    assert envs.text_picture("warehouse-3") in shown
+    assert str(envs.make("warehouse-3").draw()) in shown
     assert execute(["envs", "warehouse-3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["observations"] == 9
 

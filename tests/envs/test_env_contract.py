@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 import praemia.envs.gymnasium_env
 from praemia import envs
 from praemia.envs.registry import FAMILIES
+from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import solve
 from praemia.tasks.task import Task
 
@@ -56,12 +57,12 @@ def test_rows_are_distributions_and_something_can_be_earned(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_pictures_show_every_observation_and_are_valid_xml(name: str) -> None:
     task = envs.make(name)
-    drawn = envs.picture(task)
+    drawn = task_picture(task)
     assert len(drawn.spots) == task.num_observations
-    root = ElementTree.fromstring(envs.svg_picture(task))
+    root = ElementTree.fromstring(task.draw().svg)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     texts = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
-    text = envs.text_picture(task)
+    text = str(task.draw())
     for meaning, marks in drawn.legend.items():
         assert meaning in texts
         assert f"{', '.join(mark.symbol for mark in marks[:6])}  {meaning}" in text

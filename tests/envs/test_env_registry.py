@@ -24,7 +24,7 @@ def same(first: Task, second: Task) -> bool:
 def test_a_name_a_family_with_parameters_and_a_function_are_the_same() -> None:
     assert same(envs.make("warehouse-4"), envs.make("warehouse", size=4))
     assert same(envs.make("warehouse", size=4, horizon=12), envs.warehouse(size=4))
-    assert same(envs.make("riverswim-prm-6"), envs.riverswim(6, probabilistic=True))
+    assert same(envs.make("riverswim-prm-6"), envs.riverswim_prm(6))
     assert same(envs.make("office"), envs.make("office-coffee-and-mail"))
     assert same(envs.make("rooms-7"), envs.two_rooms(7))
 
@@ -75,7 +75,6 @@ def test_a_parameter_is_given_once() -> None:
         ("warehouse-999999999999999999", {}),
         ("warehouse", {"size": 4, "horizon": 0}),
         ("warehouse", {"size": 4, "horizon": "long"}),
-        ("riverswim", {"size": 5, "probabilistic": "yes"}),
         ("rooms", {"size": 8}),
         ("rooms", {"size": 3}),
         ("flower", {"loop": 0}),

@@ -15,6 +15,7 @@ from praemia import envs
 from praemia.envs.grid_map import GridMap
 from praemia.envs.office import LEGEND, MAP
 from praemia.errors import ModelError, PraemiaError, PraemiaWarning
+from praemia.pictures.task_picture import task_picture
 from praemia.tasks.task import Task
 
 UP, RIGHT, DOWN, LEFT = (-1, 0), (0, 1), (1, 0), (0, -1)
@@ -131,7 +132,7 @@ def test_thin_walls_and_doors_in_them_separate_rooms(tmp_path: Path) -> None:
     task = make("S.|.o\nk.+..", rooms={"k": "goal", "o": "office"}, machine=pays("goal", "office"))
     numbers, sets = task.mdp.labelling.of(*(np.arange(8) for _ in range(3)))
     assert [set(sets[number]) for number in numbers] == [{"goal"}, {"goal"}, {"office"}, {"office"}] * 2
-    assert envs.text_picture(task).splitlines()[3:6] == ["| S   . | .   o |", "+       +       +", "| k   .   .   . |"]
+    assert str(task.draw()).splitlines()[3:6] == ["| S   . | .   o |", "+       +       +", "| k   .   .   . |"]
     praemia.save_task(task, tmp_path / "task.yaml")
     assert same(praemia.load_task(tmp_path / "task.yaml"), task)
     assert "S.|.o" in (tmp_path / "task.yaml").read_text()
@@ -308,7 +309,7 @@ def test_a_map_is_written_as_a_map(tmp_path: Path, suffix: str) -> None:
     praemia.save_task(task, again)
     assert "grid" in again.read_text()
     assert same(task, praemia.load_task(again))
-    assert envs.text_picture(praemia.load_task(again)).split("\n")[1:] == envs.text_picture(task).split("\n")[1:]
+    assert str(praemia.load_task(again).draw()).split("\n")[1:] == str(task.draw()).split("\n")[1:]
 
 
 @given(
@@ -339,7 +340,7 @@ def test_the_picture_of_a_map_is_the_map_and_says_what_letters_do() -> None:
     )
     legend = {"k": "key", "d": "door", "p": "plant"}
     task = envs.grid("Sk\n#d\np<", legend=legend, machine=machine, horizon=9)
-    shown = envs.picture(task)
+    shown = task_picture(task)
     roles = [(spot.mark.symbol, spot.mark.role) if spot.mark else None for spot in shown.spots]
     assert roles == [("S", "start"), ("k", "waypoint"), ("d", "goal"), ("p", "danger"), ("<", "plain")]
     assert [(spot.x, spot.y) for spot in shown.spots] == [(0.5, 0.5), (1.5, 0.5), (1.5, 1.5), (0.5, 2.5), (1.5, 2.5)]

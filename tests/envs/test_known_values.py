@@ -27,7 +27,7 @@ def test_the_six_settings_of_the_paper_have_their_exact_values(name: str, horizo
 
 @pytest.mark.parametrize(("size", "horizon", "value"), [(5, 10, 0.82911), (10, 20, 0.80841), (15, 30, 0.80747)])
 def test_the_probabilistic_patrol_has_its_values(size: int, horizon: int, value: float) -> None:
-    task = envs.riverswim(size, probabilistic=True)
+    task = envs.riverswim_prm(size)
     assert task.horizon == horizon
     assert solve(task).value == pytest.approx(value, abs=5.01e-6)
 

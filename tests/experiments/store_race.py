@@ -37,7 +37,7 @@ def made_up(number: int) -> Run:
         plan_values=np.array([0.5]),
         optimistic_values=np.array([np.nan]),
         returns=np.random.default_rng(job.seed).random(400),
-        final_policy=None,
+        steps=np.ones(400, dtype=np.int64),
         seconds=0.5,
         task_text=job.task.text,
     )
@@ -79,9 +79,9 @@ def race(folder: Path, num_processes: int, share_killed: float, moments: random.
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert status == 0 or (share_killed > 0 and status == -signal.SIGKILL), f"a process ended with {status}"
     assert not share_killed or all(write(folder, number) == 0 for number in range(NUM_RUNS))  # what is missing
-    store, damaged = Store.open(folder), []
-    runs = {run.seed: run.to_bytes() for run in store.runs(damaged.append)}
-    assert not damaged, damaged
+    store = Store.open(folder)
+    runs = {run.seed: run.to_bytes() for run in store.runs()}
+    assert not store.damaged, store.damaged
     assert runs == {run.seed: run.to_bytes() for run in map(made_up, range(NUM_RUNS))}
     if not share_killed:
         assert not list(folder.rglob("*.partial"))

@@ -18,8 +18,8 @@ from praemia.experiments.league import (
     YARDSTICKS,
     contestants,
     is_untouched,
-    kind_of,
     league,
+    task_kind,
 )
 from praemia.experiments.settings import TaskText
 
@@ -56,7 +56,7 @@ def test_tasks_and_learners_join_by_name() -> None:
 
 def test_there_are_forty_untouched_tasks_of_eight_kinds_at_least_and_the_papers_six() -> None:
     assert len(set(UNTOUCHED)) >= 40
-    assert {kind_of(task) for task in UNTOUCHED} == set(KINDS)
+    assert {task_kind(task) for task in UNTOUCHED} == set(KINDS)
     assert len(KINDS) >= 8
     assert len(SETTINGS_OF_THE_PAPER) == 6
     assert not any(map(is_untouched, SETTINGS_OF_THE_PAPER))
@@ -117,7 +117,7 @@ def test_something_can_be_earned_in_every_task() -> None:
     ],
 )
 def test_kinds_are_read_from_names(task: str, kind: str) -> None:
-    assert kind_of(task) == kind
+    assert task_kind(task) == kind
 
 
 @pytest.mark.parametrize("arguments", [(["riverswin-5"], []), (["riverswim-5"], ["uucbvi"])])

@@ -47,7 +47,7 @@ def write_experiment(file: Path, *learners: str) -> Path:
 def test_a_stored_run_names_the_class_and_a_digest_of_the_file(file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert execute(["run", "riverswim-5", "--learner", f"{file}:LeastTried", *SHORT, "--out", str(store)]) == 0
-    runs = list(Store.open(store).runs(pytest.fail))
+    runs = list(Store.open(store).runs())
     assert len(runs) == 2
     assert {run.learner for run in runs} == {"least-tried"}
     digest = LearnerCode.read(f"{file}:LeastTried").digest
@@ -101,7 +101,7 @@ def test_a_learner_that_raises_is_one_line_and_the_others_runs_are_kept_and_show
     expected = f"error: learner 'divides' failed: Own: in vain (mine.py:{DIVIDES_LINE}), in 2 runs"
     assert shown.err.splitlines()[-1] == expected
     assert "Traceback" not in shown.err
-    assert {run.learner for run in Store.open(tmp_path / "store").runs(pytest.fail)} == {"least-tried"}
+    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"least-tried"}
 
 
 @pytest.mark.slow
@@ -247,7 +247,7 @@ def test_the_league_ranks_a_learner_from_a_file(file: Path, tmp_path: Path, capf
 
 def test_tuning_tries_all_combinations(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tries = ["--try", "prior=0.5,2", "--try", "replan=doubling,epoch"]
-    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning")]
+    where = ["--task", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning")]
     assert execute(["tune", "--learner", f"{file}:LeastTried", *tries, *where, *SHORT, "--json"]) == 0
     (entry,) = json.loads(capfd.readouterr().out)["results"]
     regrets = entry["regret"]
@@ -261,7 +261,7 @@ def test_tuning_tries_all_combinations(file: Path, tmp_path: Path, capfd: pytest
 def test_a_candidate_that_raises_leaves_the_others_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     picky = LEAST_TRIED.replace("        spec =", "        1 // (self.prior < 2)\n        spec =")
     (tmp_path / "picky.py").write_text(HEAD + picky)
-    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning"), *SHORT]
+    where = ["--task", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning"), *SHORT]
     tune = ["tune", "--learner", f"{tmp_path / 'picky.py'}:LeastTried", "--try", "prior=0.5,1,2", *where]
     assert execute([*tune, "--json"]) == 1
     shown = capfd.readouterr()
@@ -324,4 +324,4 @@ def test_the_learners_of_the_examples_play_on_a_cluster(
 ) -> None:
     experiment = write_experiment(file, *EXAMPLE_LEARNERS)
     finish(start(experiment, tmp_path / "store", "--engine", str(cluster[0])))
-    assert {run.learner for run in Store.open(tmp_path / "store").runs(pytest.fail)} == {"hoeffding", "bernstein"}
+    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"hoeffding", "bernstein"}

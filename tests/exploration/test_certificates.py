@@ -31,9 +31,12 @@ from praemia.exploration.coverage import best_values
 from praemia.exploration.estimate import Estimate
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
+from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
 
@@ -183,26 +186,33 @@ def test_the_simulation_bound_holds_when_the_machine_moves_by_chance() -> None:
     assert loss <= plan.certificate.bound
 
 
+def most_of(machine: RewardMachine, horizon: int, discount: float, *, can_end: bool, sign: float = 1.0) -> float:
+    table = MachineTable.of(machine, [frozenset()])
+    sizes, nothing = (1, 1, horizon), (RuleLabelling(()), (frozenset(),), table)
+    spec = TaskSpec(*sizes, machine, *nothing, can_end=can_end, discount=discount)
+    return float(extremes(spec, sign=sign)[0, 0])
+
+
 def test_the_most_that_a_machine_can_pay_is_that_of_its_best_labels() -> None:
     machine = (
         MachineBuilder("a").edge("a", "x", "b", probability=0.5, reward=1).edge("a", "x", "a", probability=0.5).build()
     )
     # One success in 3 tries at 1/2 each.
-    assert extremes(machine, 3, 1.0, can_end=False)[0, 0] == pytest.approx(1.0 - 0.5**3)
+    assert most_of(machine, 3, 1.0, can_end=False) == pytest.approx(1.0 - 0.5**3)
     # With a discount, a success counts 1, 0.9 or 0.81.
-    assert extremes(machine, 3, 0.9, can_end=True)[0, 0] == pytest.approx(0.5 + 0.25 * 0.9 + 0.125 * 0.81)
+    assert most_of(machine, 3, 0.9, can_end=True) == pytest.approx(0.5 + 0.25 * 0.9 + 0.125 * 0.81)
 
 
 def test_an_end_may_pay_more_or_less_than_a_machine_that_goes_on() -> None:
     machine = MachineBuilder("a").edge("a", "x", "a", reward=-1).edge("a", "!x", "a", reward=1).build().in_unit_range
     can_end, cannot = (
-        [float(extremes(machine, 2, 0.5, can_end=ends, sign=sign)[0, 0]) for sign in (1, -1)] for ends in (True, False)
+        [most_of(machine, 2, 0.5, can_end=ends, sign=sign) for sign in (1, -1)] for ends in (True, False)
     )
     # In the unit range the labels pay 0 or 1 a step, an end ½ for each step left: never the best nor the worst here.
     assert can_end == cannot == pytest.approx([1.5, 0.0])
     costly = MachineBuilder("a").edge("a", "true", "a", reward=-1).build().in_unit_range
-    assert extremes(costly, 3, 0.5, can_end=False)[0, 0] == 0.0
-    assert extremes(costly, 3, 0.5, can_end=True)[0, 0] == pytest.approx(0.5 * 0.5 * (1 + 0.5))
+    assert most_of(costly, 3, 0.5, can_end=False) == 0.0
+    assert most_of(costly, 3, 0.5, can_end=True) == pytest.approx(0.5 * 0.5 * (1 + 0.5))
 
 
 def test_moving_mass_is_the_largest_mean_within_a_distance() -> None:

@@ -21,7 +21,6 @@ from praemia.exploration.plan_from import joint_failure_prob, machine_reports
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -159,6 +158,7 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
     rules = (LabelRule("x", 0), LabelRule("y", target=1))
     own = machine_digest(machine(), 4, 1.0, rules)
     assert own == machine_digest(machine(reverse=True), 4, 1.0, rules[::-1])
+    with_costs = machine(-1.0)
     others = [
         machine_digest(machine(0.9), 4, 1.0, rules),
         machine_digest(machine(guard="x & !y"), 4, 1.0, rules),
@@ -166,7 +166,7 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
         machine_digest(machine(), 4, 0.9, rules),
         machine_digest(machine(), 4, 1.0, rules[:1]),
         machine_digest(machine(), 4, 1.0, None),
-        machine_digest(machine().changed(idle_reward=Reward.of(0.25)), 4, 1.0, rules),
+        machine_digest(with_costs.in_unit_range, 4, 1.0, rules),
     ]
     assert len({own, *others}) == 8
 

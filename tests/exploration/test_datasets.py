@@ -148,11 +148,11 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is
     never = np.argwhere(once.visits == 0)
     assert len(never)
     o, a = never[0]
-    model = once.model(machine)
+    model, edges = once.model(machine), once.model(machine).arrays
     assert evaluate(model, np.full((3, 1, 3), a)).values[0, 0, o] == 3 * 0.5
     for pair, z in zip(once.pairs.tolist(), once.successors.tolist(), strict=True):
-        row = slice(*model.indptr[pair : pair + 2])
-        (label,) = model.labels[row][model.successors[row] == z]
+        row = slice(*edges.indptr[pair : pair + 2])
+        (label,) = edges.labels[row][edges.successors[row] == z]
         pays = 0.5 if "goal" in label_of(task.mdp.labelling.rules, *divmod(pair, 2), z) else 1.0
         assert model.table.mean_rewards[label, 0] == pays
 

@@ -14,7 +14,7 @@ from praemia.exploration.counts import Counted
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.planners import GreedyPlanner
 from praemia.exploration.sessions import Environment, FixedPolicy, play_given, uniform_at
-from praemia.exploration.trajectories import KernelView, value_of_histories
+from praemia.exploration.trajectories import Histories
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
@@ -76,19 +76,19 @@ def test_the_bound_of_lemma_two_is_its_formula(seed: int) -> None:
     assert simulation_bound(task, LabeledMDP.from_dense(other), policy, 2.5) == pytest.approx(expected, abs=1e-12)
 
 
-def corridor(size: int) -> KernelView:
+def corridor(size: int, horizon: int) -> Histories:
     """Return a corridor in which action 1 goes right for sure, and action 0 stays."""
     kernel = np.zeros((size, 2, size))
     for o in range(size):
         kernel[o, 0, o] = kernel[o, 1, min(o + 1, size - 1)] = 1.0
-    return KernelView(LabeledMDP.from_dense(kernel, start=0))
+    return Histories(LabeledMDP.from_dense(kernel, start=0), horizon)
 
 
 def test_the_greedy_planner_covers_a_corridor_as_far_as_it_can() -> None:
     reward = CoverageReward([1.0, 2.0, 4.0, 8.0, 16.0])
     for horizon, expected in ((1, 3.0), (3, 15.0), (4, 31.0), (6, 31.0)):
-        policy, alpha = GreedyPlanner().plan(corridor(5), reward, horizon)
-        assert value_of_histories(corridor(5), policy, reward, horizon).value == expected
+        policy, alpha = GreedyPlanner().plan(corridor(5, horizon), reward)
+        assert corridor(5, horizon).value(policy, reward).value == expected
         assert alpha == pytest.approx(0.0, abs=1e-12)
 
 
@@ -97,19 +97,19 @@ def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
     kernel = np.zeros((5, 2, 5))
     kernel[0, 0, 1] = kernel[0, 1, 2] = kernel[2, :, 3] = 1.0
     kernel[[1, 3, 4], :, 4] = 1.0
-    view = KernelView(LabeledMDP.from_dense(kernel, start=0))
+    mdp = LabeledMDP.from_dense(kernel, start=0)
     reward = CoverageReward([0.0, 2.0, 0.0, 3.0, 0.0])
     for horizon, expected in ((1, 2.0), (2, 3.0)):
-        policy, _ = GreedyPlanner().plan(view, reward, horizon)
-        assert value_of_histories(view, policy, reward, horizon).value == expected
+        policy, _ = GreedyPlanner().plan(Histories(mdp, horizon), reward)
+        assert Histories(mdp, horizon).value(policy, reward).value == expected
 
 
 def test_the_interval_of_a_sampled_value_is_hoeffdings() -> None:
     """Met with probability 1/2 each, two observations of weight 1 are worth 1.5 on average, far from both ends."""
     kernel = np.full((2, 1, 2), 0.5)
-    view, reward = KernelView(LabeledMDP.from_dense(kernel, start=0)), CoverageReward([1.0, 1.0])
-    policy, _ = GreedyPlanner().plan(view, reward, 1)
-    found = value_of_histories(view, policy, reward, 1, max_histories=0, samples=5_000, failure_prob=0.1)
+    histories, reward = Histories(LabeledMDP.from_dense(kernel, start=0), 1), CoverageReward([1.0, 1.0])
+    policy, _ = GreedyPlanner().plan(histories, reward)
+    found = histories.value(policy, reward, max_histories=0, samples=5_000, failure_prob=0.1)
     half = 2.0 * math.sqrt(math.log(2.0 / 0.1) / (2.0 * 5_000))
     assert not found.exact
     assert (found.value - found.low, found.high - found.value) == (pytest.approx(half), pytest.approx(half))

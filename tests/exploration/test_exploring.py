@@ -103,14 +103,14 @@ def test_reachability_is_close_to_the_significance_of_the_true_task(method: str)
     np.testing.assert_allclose(dataset.reachability, significance(task), rtol=0.1)
 
 
-def test_the_uncertainty_explorer_stops_when_it_is_certain() -> None:
-    dataset = explore(riverswim(5), episodes=100_000, method="uncertainty", stop_below=0.5)
-    assert 10 < dataset.num_episodes < 100_000
-
-
 def test_progress_ends_with_all_episodes() -> None:
     seen: list[tuple[int, int]] = []
-    explore(warehouse(3), episodes=40, policy_episodes=5, on_progress=lambda done, total: seen.append((done, total)))
+    explore(
+        warehouse(3),
+        episodes=40,
+        policy_episodes=5,
+        on_progress=lambda done, total: seen.append((done, total)),
+    )
     assert seen[-1] == (40 + 9 * 5, 40 + 9 * 5)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
@@ -120,17 +120,21 @@ def test_progress_ends_with_all_episodes() -> None:
     [
         ({"episodes": 0}, ParameterError, "episodes=0"),
         ({"episodes": 2.5}, ParameterError, "whole number"),
-        ({"episodes": 5, "policy_episodes": 0}, ParameterError, "policy_episodes=0"),
         ({"episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
         ({"episodes": 5, "seed": -1}, ParameterError, "seed"),
-        ({"episodes": 5, "scale": -1.0}, ParameterError, "bonus_scale"),
-        ({"episodes": 5, "stop_below": 1.0}, ParameterError, "stop_below"),
-        ({"episodes": 5, "policy_episodes": 5, "method": "uncertainty"}, ParameterError, "belongs to method='euler'"),
+        ({"episodes": 5, "method": "euler", "scale": -1.0}, ParameterError, "bonus_scale"),
+        ({"episodes": 5, "method": "uncertainty", "policy_episodes": 5}, ParameterError, "belongs to method='euler'"),
+        ({"episodes": 5, "budget": 5}, ParameterError, "no setting is called 'budget'; 'euler' has scale"),
     ],
 )
 def test_bad_budgets_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         explore(warehouse(3), **arguments)
+
+
+def test_a_search_has_an_episode_at_least() -> None:
+    with pytest.raises(ParameterError, match="policy_episodes=0"):
+        explore(warehouse(3), episodes=5, policy_episodes=0)
 
 
 def test_what_cannot_be_explored_is_refused() -> None:

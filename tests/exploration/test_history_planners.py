@@ -14,9 +14,10 @@ from praemia.exploration import (
     GreedyPlanner,
     SearchPlanner,
     Trajectory,
+    TrajectoryPlanner,
     TrajectoryReward,
 )
-from praemia.exploration.trajectories import KernelView, value_of_histories
+from praemia.exploration.trajectories import Histories
 from praemia.planning.exact import solve
 from praemia.tasks.mdp import LabeledMDP
 
@@ -30,26 +31,26 @@ def random_reward(seed: int) -> TrajectoryReward:
     return TrajectoryReward(reward, 2.0, "random")
 
 
-def view_of(seed: int, num_observations: int = 2, branching: int = 2) -> tuple[KernelView, np.ndarray, np.ndarray]:
-    kernel = random_kernel(np.random.default_rng(seed), num_observations, 2, branching)
-    mdp = LabeledMDP.from_dense(kernel)
-    return KernelView(mdp), kernel, mdp.start_probs
+def histories_of(seed: int, horizon: int, num_observations: int = 2) -> Histories:
+    kernel = random_kernel(np.random.default_rng(seed), num_observations, 2, 2)
+    return Histories(LabeledMDP.from_dense(kernel), horizon)
 
 
-def value(view: KernelView, planner: object, reward: TrajectoryReward, horizon: int) -> tuple[float, float]:
+def value(histories: Histories, planner: TrajectoryPlanner, reward: TrajectoryReward) -> tuple[float, float]:
     """Return the exact value of a planner's policy, and its α."""
-    policy, alpha = planner.plan(view, reward, horizon)  # type: ignore[attr-defined]
-    result = value_of_histories(view, policy, reward, horizon, max_histories=10**6)
+    policy, alpha = planner.plan(histories, reward)
+    result = histories.value(policy, reward, max_histories=10**6)
     assert result.exact
     return result.value, alpha
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_expectimax_is_the_best_of_all_policies(seed: int) -> None:
-    view, kernel, start = view_of(seed)
-    reward = random_reward(seed)
-    best = brute_force(kernel, start, lambda h: reward(Trajectory(h[::2], h[1::2])), horizon=2)
-    found, alpha = value(view, ExpectimaxPlanner(), reward, 2)
+    histories, reward = histories_of(seed, horizon=2), random_reward(seed)
+    mdp = histories.kernel
+    assert isinstance(mdp, LabeledMDP)
+    best = brute_force(mdp.to_dense(), mdp.start_probs, lambda h: reward(Trajectory(h[::2], h[1::2])), horizon=2)
+    found, alpha = value(histories, ExpectimaxPlanner(), reward)
     assert alpha == 0.0
     assert found == pytest.approx(best, abs=1e-12)
 
@@ -58,17 +59,17 @@ def test_expectimax_is_the_best_of_all_policies(seed: int) -> None:
 def test_expectimax_on_a_machines_return_is_planning_in_the_product(seed: int) -> None:
     task = tiny_task(seed, horizon=4)
     reward = TrajectoryReward(lambda trajectory: return_of(task, flat(trajectory)), 4.0)
-    found, _ = value(KernelView(task.mdp), ExpectimaxPlanner(), reward, 4)
+    found, _ = value(Histories(task.mdp, 4), ExpectimaxPlanner(), reward)
     assert found == pytest.approx(solve(task).value, abs=1e-12)
 
 
 @pytest.mark.parametrize("simulations", [5, 50, 500, 5000])
 @pytest.mark.parametrize("seed", range(4))
 def test_search_is_within_its_alpha(seed: int, simulations: int) -> None:
-    view, _, _ = view_of(seed, num_observations=3)
+    histories = histories_of(seed, horizon=4, num_observations=3)
     reward = random_reward(seed)
-    best, _ = value(view, ExpectimaxPlanner(), reward, 4)
-    found, alpha = value(view, SearchPlanner(simulations=simulations, seed=seed), reward, 4)
+    best, _ = value(histories, ExpectimaxPlanner(), reward)
+    found, alpha = value(histories, SearchPlanner(simulations=simulations, seed=seed), reward)
     assert best - found + 1e-12 >= 0.0
     assert best - found <= alpha + 1e-9
     if simulations == 5000:
@@ -80,45 +81,45 @@ def test_search_gets_better_with_simulations() -> None:
     for simulations in (3, 3000):
         gaps = []
         for seed in range(12):
-            view, _, _ = view_of(seed, num_observations=3)
+            histories = histories_of(seed, horizon=4, num_observations=3)
             reward = random_reward(seed)
-            best, _ = value(view, ExpectimaxPlanner(), reward, 4)
-            gaps.append(best - value(view, SearchPlanner(simulations=simulations, seed=seed), reward, 4)[0])
+            best, _ = value(histories, ExpectimaxPlanner(), reward)
+            gaps.append(best - value(histories, SearchPlanner(simulations=simulations, seed=seed), reward)[0])
         losses.append(float(np.mean(gaps)))
     assert losses[1] < 0.25 * losses[0]
 
 
 def test_equal_seeds_give_equal_search_policies() -> None:
-    view, _, _ = view_of(1, num_observations=3)
-    found = {value(view, SearchPlanner(simulations=40, seed=9), random_reward(1), 4) for _ in range(2)}
+    histories = histories_of(1, horizon=4, num_observations=3)
+    found = {value(histories, SearchPlanner(simulations=40, seed=9), random_reward(1)) for _ in range(2)}
     assert len(found) == 1
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_greedy_coverage_is_within_its_alpha_of_the_optimum(seed: int) -> None:
-    view, _, _ = view_of(seed, num_observations=5, branching=2)
+    histories = histories_of(seed, horizon=5, num_observations=5)
     weights = np.random.default_rng(seed).uniform(0.0, 1.0, size=5)
     reward = CoverageReward(weights)
-    best, _ = value(view, ExpectimaxPlanner(), reward, 5)
-    found, alpha = value(view, GreedyPlanner(), reward, 5)
+    best, _ = value(histories, ExpectimaxPlanner(), reward)
+    found, alpha = value(histories, GreedyPlanner(), reward)
     assert -1e-12 <= best - found <= alpha + 1e-9
 
 
 def test_search_knows_coverage_bounds_and_is_within_its_alpha() -> None:
-    view, _, _ = view_of(4, num_observations=5, branching=2)
+    histories = histories_of(4, horizon=4, num_observations=5)
     reward = CoverageReward(np.ones(5))
-    best, _ = value(view, ExpectimaxPlanner(), reward, 4)
-    found, alpha = value(view, SearchPlanner(simulations=2000), reward, 4)
+    best, _ = value(histories, ExpectimaxPlanner(), reward)
+    found, alpha = value(histories, SearchPlanner(simulations=2000), reward)
     assert -1e-12 <= best - found <= alpha + 1e-9
 
 
 def test_a_sampled_value_says_that_it_is_an_estimate_and_its_interval_holds() -> None:
     task = tiny_task(2, horizon=6)
-    view, reward = KernelView(task.mdp), CoverageReward([1.0, 1.0, 1.0])
-    policy, _ = GreedyPlanner().plan(view, reward, 6)
-    exact = value_of_histories(view, policy, reward, 6)
+    histories, reward = Histories(task.mdp, 6), CoverageReward([1.0, 1.0, 1.0])
+    policy, _ = GreedyPlanner().plan(histories, reward)
+    exact = histories.value(policy, reward)
     # 40 intervals at 95%: more than 8 misses have probability below 1e-3.
-    estimates = [value_of_histories(view, policy, reward, 6, max_histories=3, samples=300, seed=s) for s in range(40)]
+    estimates = [histories.value(policy, reward, max_histories=3, samples=300, seed=s) for s in range(40)]
     assert exact.exact
     assert not any(found.exact for found in estimates)
     assert sum(not found.low <= exact.value <= found.high for found in estimates) <= 8
@@ -126,8 +127,8 @@ def test_a_sampled_value_says_that_it_is_an_estimate_and_its_interval_holds() ->
 
 def test_exact_values_are_those_of_the_enumeration() -> None:
     task = tiny_task(5, horizon=3)
-    view, reward = KernelView(task.mdp), random_reward(5)
-    policy, _ = ExpectimaxPlanner().plan(view, reward, 3)
+    histories, reward = Histories(task.mdp, 3), random_reward(5)
+    policy, _ = ExpectimaxPlanner().plan(histories, reward)
     total = sum(
         mass * reward(Trajectory(h[::2], h[1::2]))
         for h, mass in trajectories(
@@ -137,30 +138,28 @@ def test_exact_values_are_those_of_the_enumeration() -> None:
             3,
         )
     )
-    assert value_of_histories(view, policy, reward, 3).value == pytest.approx(total, abs=1e-12)
+    assert histories.value(policy, reward).value == pytest.approx(total, abs=1e-12)
 
 
 def test_bad_rewards_and_planners_that_do_not_fit_are_refused() -> None:
-    view, _, _ = view_of(0)
+    histories = histories_of(0, horizon=2)
     with pytest.raises(ModelError, match="declared 0 … 1"):
-        ExpectimaxPlanner().plan(view, TrajectoryReward(lambda trajectory: 1.5, 1.0), 2)
+        ExpectimaxPlanner().plan(histories, TrajectoryReward(lambda trajectory: 1.5, 1.0))
     with pytest.raises(ModelError, match="declared"):
-        ExpectimaxPlanner().plan(view, TrajectoryReward(lambda trajectory: float("nan"), 1.0), 2)
+        ExpectimaxPlanner().plan(histories, TrajectoryReward(lambda trajectory: float("nan"), 1.0))
     with pytest.raises(ModelError, match="bound"):
         TrajectoryReward(lambda trajectory: 0.0, -1.0)
     with pytest.raises(ModelError, match="CoverageReward"):
-        GreedyPlanner().plan(view, random_reward(0), 2)
+        GreedyPlanner().plan(histories, random_reward(0))
     with pytest.raises(ModelError, match="weights"):
         CoverageReward([1.0, -1.0])
     with pytest.raises(SizeError, match="SearchPlanner"):
-        ExpectimaxPlanner().plan(KernelView(warehouse(4).mdp), random_reward(0), 12)
+        ExpectimaxPlanner().plan(Histories(warehouse(4).mdp, 12), random_reward(0))
 
 
 def test_a_greedy_policy_that_forgets_acts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    view = KernelView(tiny_task(3, num_observations=4, horizon=4).mdp)
+    histories = Histories(tiny_task(3, num_observations=4, horizon=4).mdp, 4)
     reward = CoverageReward(np.arange(1.0, 5.0))
-    usual = value_of_histories(view, GreedyPlanner().plan(view, reward, 4)[0], reward, 4)
-    monkeypatch.setattr("praemia.exploration.planners.MAX_REMEMBERED", 3 * 4 * 4)
-    policy, _ = GreedyPlanner().plan(view, reward, 4)
-    assert value_of_histories(view, policy, reward, 4) == usual
-    assert len(policy.solutions) <= 3  # type: ignore[attr-defined]
+    usual = value(histories, GreedyPlanner(), reward)
+    monkeypatch.setattr("praemia.exploration.planners.MAX_REMEMBERED", 1)
+    assert value(histories, GreedyPlanner(), reward) == usual

@@ -63,7 +63,7 @@ def test_values_in_a_draw_are_those_of_its_explicit_product(size: int) -> None:
     task = random_task(size, 2, 3, horizon=4, seed=3)
     dataset = explore(task, episodes=30, method="uncertainty")
     policy = plan_from(dataset, task.machine).policy
-    posterior = Posterior(Estimate.of(dataset, task.machine), np.random.default_rng(0))
+    posterior = Posterior(Estimate.of(dataset, task.machine), 0)
     first = task.machine.index[task.machine.initial]
     for _ in range(3):
         model = posterior.draw()
@@ -97,7 +97,7 @@ def test_draws_have_the_moments_of_the_posterior(size: int) -> None:
     task = random_task(size, 2, 2, horizon=3, seed=5)
     dataset = explore(task, episodes=6, method="uncertainty")
     assert (dataset.visits == 0).any()
-    posterior = Posterior(Estimate.of(dataset, task.machine), np.random.default_rng(0))
+    posterior = Posterior(Estimate.of(dataset, task.machine), 0)
     kernels = []
     for _ in range(2_000):
         posterior.draw()
@@ -238,7 +238,7 @@ def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
     assert found is not None
     assert found.labels_drawn
     assert "drawn from those that the data has" in found.text()
-    posterior = Posterior(Estimate.of(data, machine), np.random.default_rng(0))
+    posterior = Posterior(Estimate.of(data, machine), 0)
     size = data.num_observations
     shares = np.zeros((data.visits.size, 2 * size))
     for _ in range(1_000):

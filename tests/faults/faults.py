@@ -386,9 +386,9 @@ KERNELS = (
     ),
     Fault(
         "a share of the optimum is reached as soon as one plan has it",
-        "statistics/suite_lines.py",
-        "last = int(below[-1])",
-        "last = int(below[0])",
+        "statistics/standings.py",
+        "after = int(far[-1]) + 1",
+        "after = int(far[0]) + 1",
         "experiments/test_suites.py::test_a_share_is_reached_for_good_when_no_later_plan_falls_below_it",
     ),
     Fault(
@@ -617,8 +617,8 @@ EXPLORATION = (
     Fault(
         "the last step of a history is not counted",
         "exploration/coverage.py",
-        "if not history.is_over(task.horizon):",
-        "if not history.is_over(task.horizon - 1):",
+        "if not history.is_over(task.max_steps):",
+        "if not history.is_over(task.max_steps - 1):",
         VISITS,
     ),
     Fault(
@@ -659,8 +659,8 @@ EXPLORATION = (
     Fault(
         "the most that can still be paid is not discounted",
         "tasks/extremes.py",
-        "(discount * later).tolist()",
-        "later.tolist()",
+        "spec.discount * best[h + 1]",
+        "best[h + 1]",
         f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts",
     ),
     Fault(
@@ -697,8 +697,8 @@ GRIDS = (
     Fault(
         "a thin wall is shut from one side only",
         "envs/grid_map.py",
-        "to_left[:, 1:] |= right[:, :-1]",
-        "to_left[:, 1:] |= right[:, 1:]",
+        "level[1:], upright[:, :-1]))",
+        "level[1:], upright[:, 1:]))",
         "envs/test_grids.py",
     ),
     Fault(

@@ -178,7 +178,7 @@ def test_states_are_called_by_their_names_and_the_empty_word_does_not_pay() -> N
         ("States: 3", "States: 2", "m.hoa: 3 states are given and 2 announced"),
         ("acc-name: Buchi", "Strange: 3", "m.hoa:6: the header Strange: may change what the automaton means"),
         ("--END--", "", "m.hoa:19:1: it ends too early"),
-        ("[!0&!1] 1", "[!0&&1] 1", "m.hoa:15:5: stopped at '&1] 1'"),
+        ("[!0&!1] 1", "[!0&&1] 1", "m.hoa:15: label '! 0 & & 1': stopped at '& 1'"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) -> None:

@@ -16,9 +16,9 @@ from praemia.errors import ModelError, PraemiaError
 from praemia.files import load_machine, save_machine
 from praemia.files.formats.txt import read_txt, write_txt
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
+from praemia.machines.syntax import parse_guard
 
 LENGTH = 4
 

@@ -31,7 +31,7 @@ def task_files(nudge: float) -> Iterator[Record]:
             again = praemia.load_task(Path(folder, f"{name}.yaml"))
             read = {"probs": again.mdp.probs, "successors": again.mdp.successors, "pays": paid(again.machine)}
             yield Record(f"{name}/read", read, reach)
-            yield Record(f"{name}/picture", praemia.envs.text_picture(task), Reach.LOCAL)
+            yield Record(f"{name}/picture", f"{task.draw()}\n", Reach.LOCAL)
 
 
 def machine_files(nudge: float) -> Iterator[Record]:

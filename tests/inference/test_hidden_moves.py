@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from praemia.inference.player import play_episodes
 from praemia.inference.reading import as_traces, traces_from_arrays
 from praemia.inference.traces import Traces
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.inferred import draw_inference
+from praemia.pictures.inferred import inference_drawing
 from praemia.tasks.task import Task
 
 WAREHOUSE = praemia.envs.warehouse(size=3, horizon=20)
@@ -99,15 +98,13 @@ def test_the_warehouse_is_fitted_from_random_labels_and_planned_for() -> None:
     assert value >= 0.97 * praemia.solve(WAREHOUSE).value
 
 
-def test_a_drawing_says_that_the_machine_is_fitted(tmp_path: Path) -> None:
+def test_a_drawing_says_that_the_machine_is_fitted() -> None:
     found = praemia.infer(draws(WAREHOUSE.machine, 400, 12, seed=1))
     assert found.is_fitted
     assert found.to_json()["fitted"]
-    drawings = [
-        draw_inference(found, tmp_path / "machine.dot", truth).read_text() for truth in (WAREHOUSE.machine, OTHER)
-    ]
+    drawings = [inference_drawing(found, truth).svg for truth in (WAREHOUSE.machine, OTHER)]
     assert all("fitted to 400 episodes" in drawing for drawing in drawings)
-    assert ["#D55E00" in drawing for drawing in drawings] == [False, True]  # what differs from the truth is red
+    assert ["#d55e00" in drawing for drawing in drawings] == [False, True]  # what differs from the truth is red
 
 
 def test_a_probability_that_no_reward_depends_on_could_be_anything() -> None:

@@ -243,13 +243,13 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     assert table.mean_rewards.max() == 0.0
     support = spec.every_step.support
     assert spec.every_step.support_table.mean_rewards.max() > 0.0
-    assert len(support.indptr) - 1 == len(task.machine.exhaustive_labels())
+    assert len(support.indptr) - 1 == len(task.machine.diagrams.example_labels())
 
 
 @settings(max_examples=30)
 @given(task=tasks())
 def test_on_the_exhaustive_labels_every_machine_state_does_all_that_it_can_do(task: Task) -> None:
-    labels = task.machine.exhaustive_labels()
+    labels = task.machine.diagrams.example_labels()
     for state in task.machine.states:
         outcomes = {task.machine.outcomes(state, label) for label in labels}
         for label in task.mdp.label_sets:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.machines.diagrams import Diagrams
-from praemia.machines.guards import Booleans, parse_guard
+from praemia.machines.guards import Booleans
+from praemia.machines.syntax import parse_guard
 
 
 def value_at(store, diagram, true):

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError
 from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import exactly, parse_guard
+from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 
 TO_R = (Outcome("r", 0.25), Outcome("q", 0.75, Reward.of(1)))
 
@@ -95,7 +96,7 @@ def test_a_mapped_machine_equals_the_one_with_its_rewards_written_out():
     assert mapped.outcomes("q", set()) == by_hand.outcomes("q", set())
     assert mapped == by_hand
     assert hash(mapped) == hash(by_hand)
-    assert [str(rule.guard) for rule in mapped.rules] == ["!a"]
+    assert [str(rule.guard) for rule in mapped.rules] == ["a"]
 
 
 def test_what_idle_steps_pay_is_no_argument():
@@ -131,12 +132,14 @@ def test_a_machine_is_nothing_but_a_machine():
 )
 def test_a_changed_copy_can_be_made_of_every_machine(made):
     assert replace(made) == made
+    assert replace(made).idle_reward == made.idle_reward
     last = made.states[-1]
     moved = replace(made, initial=last)
     assert (moved.initial, made.initial) == (last, made.states[0])
     for label in (set(), {"a"}, {"b"}, {"a", "b"}):
         assert moved.outcomes(last, label) == made.outcomes(last, label)
     assert replace(moved, initial=made.initial) == made
+    assert replace(made, rules=()).reward_range.is_unit
     other = replace(made, rules=made.rules[:-1])
     assert len(other.rules) == len(made.rules) - 1
     assert pickle.loads(pickle.dumps(made)) == made

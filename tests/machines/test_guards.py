@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError, SizeError
 from praemia.machines import guards
 from praemia.machines.formula import ELSE, proposition
-from praemia.machines.guards import Booleans, example_label, parse_guard
+from praemia.machines.guards import Booleans, example_label
+from praemia.machines.syntax import parse_guard
 
 
 @given(strategies.formulas)

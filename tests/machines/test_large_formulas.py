@@ -17,7 +17,7 @@ from praemia import RewardMachine
 from praemia.errors import SizeError
 from praemia.machines import ltlf
 from praemia.machines.diagrams import Growth
-from praemia.machines.ltlf import formula_machine
+from praemia.machines.ltlf import formula_automaton
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import formula_families as families
@@ -31,9 +31,9 @@ def test_taking_a_formula_apart_changes_nothing(seed: int) -> None:
     text = f" {rng.choice('&|')} ".join(f"({part})" for part in parts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ltlf, "MOST_AT_ONCE", 10**6)
-        at_once = formula_machine(text, Growth())
+        at_once = formula_automaton(text, Growth())
         patch.setattr(ltlf, "MOST_AT_ONCE", 0)
-        joined = formula_machine(text, Growth())
+        joined = formula_automaton(text, Growth())
     assert joined.diagrams.is_same_as(at_once.diagrams), text
 
 
@@ -49,7 +49,7 @@ def test_taking_a_formula_apart_changes_nothing(seed: int) -> None:
     ],
 )
 def test_families_have_the_size_that_counting_gives(text: str, num_states: int) -> None:
-    assert formula_machine(text, Growth()).num_states == num_states
+    assert formula_automaton(text, Growth()).num_states == num_states
 
 
 def test_a_joined_state_says_what_is_left() -> None:
@@ -68,7 +68,7 @@ def test_a_joined_state_says_what_is_left() -> None:
 def test_growth_is_refused_soon_after_the_limit(text: str) -> None:
     growth = Growth(max_states=500)
     with pytest.raises(SizeError, match="outgrew"):
-        formula_machine(text, growth)
+        formula_automaton(text, growth)
     assert growth.num_states < 10_000
 
 
@@ -78,7 +78,7 @@ def test_building_can_be_interrupted() -> None:
 
     limit = sys.getrecursionlimit()
     with pytest.raises(KeyboardInterrupt):
-        formula_machine(f"F(a & {'X ' * 16}b)", Growth(tell=interrupt, _last=-100.0))
+        formula_automaton(f"F(a & {'X ' * 16}b)", Growth(tell=interrupt, _last=-100.0))
     assert sys.getrecursionlimit() == limit
 
 
@@ -89,7 +89,7 @@ def test_building_can_be_interrupted() -> None:
 )
 def test_depth_is_no_limit(text: str, num_states: int) -> None:
     """There are a state for each step to come, two for how it ended, and at first nothing is decided."""
-    assert formula_machine(text, Growth()).num_states == num_states
+    assert formula_automaton(text, Growth()).num_states == num_states
 
 
 @pytest.mark.slow

@@ -9,20 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
-from praemia.machines.algebra import with_names
+from praemia.machines.automata import PAY_SCHEMES, paid
 from praemia.machines.diagrams import Growth
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
-from praemia.machines.from_formulas import PAY_SCHEMES, paid, state_names
-from praemia.machines.ltlf import formula_machine
+from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
 
 ALL_WORDS = oracle.words(5)
 
 
 def accepting(text):
-    return formula_machine(text, Growth())
+    return formula_automaton(text, Growth())
 
 
 def check_random_formula(rng, names="ab"):
@@ -38,11 +37,13 @@ def check_random_formula(rng, names="ab"):
         labels = (
             oracle.LABELS if names == "ab" else [frozenset(x) for x in ("", "a", "b", "c", "ab", "ac", "bc", "abc")]
         )
-        step = oracle.step_of(machine)
-        assert oracle.num_distinguishable("0", step, labels) == machine.num_states, (oracle.write(formula), pay)
-        assert with_names(machine, state_names(machine), lambda reward: reward).num_states == machine.num_states
+        step = machine.diagrams.at
+        assert oracle.num_distinguishable(0, step, labels) == machine.num_states, (oracle.write(formula), pay)
+        named = RewardMachine.from_ltlf(oracle.write(formula), pay=pay)
+        assert len(set(named.states)) == machine.num_states
 
 
+@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_random_formulas_pay_as_defined_and_have_no_state_too_many(seed):
@@ -60,7 +61,7 @@ def test_three_thousand_random_formulas_on_all_words_up_to_length_five():
         satisfied = {word: [holds[word[:end]] for end in range(1, len(word) + 1)] for word in beginnings}
         each = accepting(oracle.write(formula))
         for pay in PAY_SCHEMES:
-            step, states = oracle.step_of(paid(each, pay, Growth())), {(): "0"}
+            step, states = paid(each, pay, Growth()).diagrams.at, {(): 0}
             for word in beginnings:
                 states[word], payment = step(states[word[:-1]], word[-1])
                 assert payment == oracle.payments(satisfied[word], pay)[-1], (oracle.write(formula), word, pay)
@@ -239,7 +240,7 @@ def test_growth_is_refused_with_the_size_so_far():
     with pytest.raises(SizeError, match=rf"its limit of 100 states {size}; raise max_states"):
         RewardMachine.from_ltlf(text, max_states=100)
     with pytest.raises(SizeError, match=r"outgrew their limit of 200 diagram nodes.* 256 diagram nodes"):
-        formula_machine(text, Growth(max_nodes=200))
+        formula_automaton(text, Growth(max_nodes=200))
     with pytest.raises(SizeError, match=r"outgrew their limit of 10,000 different leaves \(\d states"):
         RewardMachine.from_ltlf(f"F(b & {conjoined(f'F a{i}' for i in range(40))})", max_states=50)
 
@@ -247,7 +248,7 @@ def test_growth_is_refused_with_the_size_so_far():
 def test_growth_is_told():
     told = []
     growth = Growth(tell=told.append, _last=-100.0)
-    formula_machine("F a & F b", growth)
+    formula_automaton("F a & F b", growth)
     assert "leaves so far" in told[0]
 
 

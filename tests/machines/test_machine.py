@@ -9,11 +9,11 @@ from hypothesis import given
 
 from praemia.errors import ModelError, PraemiaError
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import parse_guard
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 
 A, B = parse_guard("a"), parse_guard("b")
 

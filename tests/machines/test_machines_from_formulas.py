@@ -224,7 +224,7 @@ def test_states_that_are_decided_have_names_that_say_so(text, pay, names):
 
 def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
     machine = RewardMachine.from_ltlf("F a & (!b U c) & F(b & X a)")
-    labels = machine.exhaustive_labels()
+    labels = machine.diagrams.example_labels()
     for state in machine.states:
         on_any_label = {machine.outcomes(state, label) for label in strategies.ALL_LABELS}
         assert {machine.outcomes(state, label) for label in labels} == on_any_label

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, PraemiaWarning
+from praemia.machines.automata import PAY_SCHEMES, paid
 from praemia.machines.diagrams import Growth
-from praemia.machines.from_formulas import PAY_SCHEMES, paid
 from praemia.machines.machine import RewardMachine
-from praemia.machines.regex import regex_machine
+from praemia.machines.regex import regex_automaton
 
 # Every label over two propositions is a letter of Python's: {} {a} {b} {a, b} are 0 1 2 3.
 LETTERS = dict(zip(oracle.LABELS, "0123", strict=True))
@@ -51,7 +51,7 @@ def random_regex(rng, size, repetitions=2):
 def test_random_expressions_match_as_in_python(seed):
     rng = random.Random(seed)
     ours, theirs = random_regex(rng, rng.randint(1, 7))
-    accepting, pattern = regex_machine(ours, Growth()), re.compile(theirs)
+    accepting, pattern = regex_automaton(ours, Growth()), re.compile(theirs)
     paying = {pay: paid(accepting, pay, Growth()) for pay in PAY_SCHEMES}
     words = itertools.product(oracle.LABELS, repeat=4)
     for word in itertools.chain(words, (oracle.random_word(rng, "ab", 7) for _ in range(10))):
@@ -59,7 +59,7 @@ def test_random_expressions_match_as_in_python(seed):
         satisfied = [pattern.fullmatch(text[:end]) is not None for end in range(1, len(word) + 1)]
         for pay, machine in paying.items():
             assert oracle.paid_by(machine, word) == oracle.payments(satisfied, pay), (ours, text, pay)
-    assert oracle.num_distinguishable("0", oracle.step_of(accepting), oracle.LABELS) == accepting.num_states
+    assert oracle.num_distinguishable(0, accepting.diagrams.at, oracle.LABELS) == accepting.num_states
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_random_expressions_match_as_in_python(seed):
     ],
 )
 def test_operators_bind_as_documented(text, means):
-    first, second = regex_machine(text, Growth()), regex_machine(means, Growth())
+    first, second = regex_automaton(text, Growth()), regex_automaton(means, Growth())
     for word in oracle.words(4):
         assert oracle.paid_by(first, word) == oracle.paid_by(second, word)
 
@@ -95,7 +95,7 @@ def test_operators_bind_as_documented(text, means):
 )
 def test_a_mistake_is_shown_with_a_caret_under_its_place(text, column, message):
     with pytest.raises(ModelError) as error:
-        regex_machine(text, Growth())
+        regex_automaton(text, Growth())
     said, shown, caret = str(error.value).split("\n")
     assert said.startswith(f"regex, column {column}: {message}")
     assert (shown, caret) == ("    " + text, "    " + " " * (column - 1) + "^")

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import ELSE
-from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 
 STATES = tuple("0123456789")
 

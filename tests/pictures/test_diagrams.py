@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import strategies
 from hypothesis import given, settings
@@ -17,12 +18,13 @@ from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.pictures import diagrams
-from praemia.pictures.diagrams import draw_machine, machine_svg, mermaid
+from praemia.machines.syntax import parse_guard
+from praemia.pictures import machine_layout
 from praemia.pictures.machine_graph import Annotated, edge_text, machine_graph, short_guards
+from praemia.pictures.renderers import render_image, render_svg
+from praemia.pictures.scene import Line, Scene, Text
 
 AWKWARD = ('say "hi"', "<b>&amp;</b>", r"back\slash\N", "Größe → ∞", "a;b:c#d%e{}[*]", "--> x")
 
@@ -62,15 +64,15 @@ def drawn_texts(machine):
 @pytest.mark.parametrize("make", [patrol, probabilistic_patrol, fetch_and_deliver, awkward])
 def test_every_state_and_every_edge_stands_in_the_svg(make):
     machine = make()
-    assert words(texts(machine_svg(machine))) == words([*machine.states, *edge_texts(machine)])
+    assert words(texts(machine.draw().svg)) == words([*machine.states, *edge_texts(machine)])
 
 
 @settings(max_examples=25)
 @given(strategies.machines())
 def test_any_machine_can_be_drawn(machine):
-    drawn = words(texts(machine_svg(machine)))
+    drawn = words(texts(machine.draw().svg))
     assert all(drawn.count(word) >= 1 for word in words(drawn_texts(machine)))
-    assert mermaid(machine).count(" : ") == len(edge_texts(machine))
+    assert str(machine.draw()).count(" : ") == len(edge_texts(machine))
 
 
 @given(strategies.machines())
@@ -152,23 +154,20 @@ def test_a_machine_of_many_states_is_an_overview_without_guards_and_no_wider_tha
     builder = MachineBuilder("s0", propositions=("a", "b"))
     for i in range(40):
         builder.edge(f"s{i}", "a & !b" if i % 2 else "b & !a", f"s{i + 1}", reward=1.0)
-    drawn = machine_svg(builder.build())
+    drawn = builder.build().draw().svg
     assert sorted(texts(drawn)) == sorted(f"s{i}" for i in range(41))
-    for svg in (drawn, machine_svg(flower_machine(20))):
-        width = ElementTree.fromstring(svg).attrib["width"]
-        assert float(width.removesuffix("pt")) <= diagrams.PAGE_WIDTH + 1
+    for svg in (drawn, flower_machine(20).draw().svg):
+        assert float(ElementTree.fromstring(svg).attrib["width"]) <= machine_layout.PAGE_WIDTH
 
 
-def test_a_machine_from_a_formula_is_drawn_with_it_and_with_what_is_left_and_long_guards_wrapped(tmp_path):
+def test_a_machine_from_a_formula_is_drawn_with_it_and_with_what_is_left_and_long_guards_wrapped():
     machine = RewardMachine.from_ltlf("F(an-event & a-second-event & X F(a-third-event & a-fourth-event))")
-    drawn = texts(draw_machine(machine, tmp_path / "x.svg", title="first & then").read_text(encoding="utf-8"))
+    drawn = texts(machine.draw(title="first & then").svg)
     written = " ".join(drawn)
     assert "first & then" in drawn
     assert {"an-event & a-second-event | 0", "a-third-event & a-fourth-event |", "1"} <= set(drawn)
     assert "start F(an-event & a-second-event & X F(a-third-event & a-fourth-event))" in written
-    assert (
-        draw_machine(machine, tmp_path / "x.mmd", title='say "x"').read_text().startswith('---\ntitle: "say \\"x\\""')
-    )
+    assert str(machine.draw(title='say "x"')).startswith('---\ntitle: "say \\"x\\""')
 
 
 def test_an_edge_says_guard_probability_and_reward():
@@ -178,26 +177,30 @@ def test_an_edge_says_guard_probability_and_reward():
 
 
 def test_an_inline_svg_has_no_header():
-    assert machine_svg(patrol()).startswith("<svg")
+    assert patrol().draw().svg.startswith("<svg")
 
 
-@pytest.mark.parametrize("is_file", [False, True])
-def test_labels_are_painted_above_all_edges_with_a_rim(tmp_path, is_file):
-    machine = envs.make("random-20x4x5-0").machine
-    svg = machine_svg(machine)
-    if is_file:
-        svg = draw_machine(machine, tmp_path / "machine.svg").read_text()
-    edges, rim, labels = svg.partition('<g paint-order="stroke" stroke="white"')
-    assert rim
-    assert edges.count('class="edge"') == len(machine_graph(Annotated(machine)).edges) + 1  # and the one from nowhere
-    assert "Bernoulli" not in edges
-    assert "Bernoulli" in labels
-    assert "<path" not in labels
-    ElementTree.fromstring(svg[svg.index("<svg") :])
+def test_labels_are_painted_above_all_edges_with_a_rim():
+    scene = envs.make("random-20x4x5-0").machine.draw().scene
+    rims = [isinstance(item, Text) and item.has_rim for item in scene.items]
+    assert any("Bernoulli" in item.text for item in scene.items if isinstance(item, Text))
+    assert rims == sorted(rims)  # they come last
+    names = [item for item in scene.items if isinstance(item, Text) and item.text[0] == "q"]
+    assert len(names) == 5
+    assert not any(item.has_rim for item in names)
+
+
+def test_a_rim_keeps_lines_from_a_text():
+    line = Line(((0.0, 8.0), (90.0, 8.0)), "#000000", 2.0)
+    crossed = Scene(90, 16, (line, Text(45, 8, "x", 12, "#ffffff", anchor="middle", has_rim=True)))
+    assert 'paint-order="stroke"' in render_svg(crossed)
+    pixels = np.asarray(render_image(crossed))
+    assert pixels[8, 20].max() < 50  # the line
+    assert pixels[8, 43:48].min() > 200  # is not seen through the text
 
 
 def test_mermaid_text_is_what_it_should_be():
-    assert mermaid(fetch_and_deliver()) == (
+    assert str(fetch_and_deliver().draw()) == (
         "stateDiagram-v2\n"
         "    direction LR\n"
         '    state "empty" as s0\n'
@@ -208,12 +211,12 @@ def test_mermaid_text_is_what_it_should_be():
         "    s0 --> s0 : item | 0.2, 0\n"
         "    s1 --> s2 : delivery | 0.9, 1\n"
         "    s1 --> s1 : delivery | 0.1, 0\n"
-        "    s2 --> [*]\n"
+        "    s2 --> [*]"
     )
 
 
 def test_mermaid_text_holds_no_syntax_from_names():
-    lines = mermaid(awkward()).splitlines()
+    lines = str(awkward().draw()).splitlines()
     states = [line for line in lines if line.startswith("    state ")]
     assert len(states) == len(AWKWARD)
     assert all(line.count('"') == 2 for line in lines if "state " in line)
@@ -224,7 +227,7 @@ def test_mermaid_text_holds_no_syntax_from_names():
 @pytest.mark.parametrize(
     ("suffix", "beginning"),
     [
-        (".svg", b"<?xml"),
+        (".svg", b"<svg"),
         (".png", b"\x89PNG"),
         (".pdf", b"%PDF"),
         (".dot", b"digraph"),
@@ -232,39 +235,41 @@ def test_mermaid_text_holds_no_syntax_from_names():
     ],
 )
 def test_the_suffix_says_how_a_machine_is_drawn(tmp_path, suffix, beginning):
-    path = draw_machine(awkward(), tmp_path / f"machine{suffix.upper()}")
+    path = tmp_path / f"machine{suffix.upper()}"
+    awkward().draw().save(path)
     assert path.read_bytes().startswith(beginning)
     assert os.listdir(tmp_path) == [path.name]
 
 
 def test_an_unknown_suffix_is_refused_with_those_known(tmp_path):
     for name in ("machine.bmp", "machine"):
-        with pytest.raises(PraemiaError, match=r"\.svg, \.png, \.pdf, \.dot, \.mmd"):
-            draw_machine(patrol(), tmp_path / name)
+        with pytest.raises(PraemiaError, match=r"\.svg, \.png, \.mmd, \.pdf or \.dot"):
+            patrol().draw().save(tmp_path / name)
     assert not os.listdir(tmp_path)
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(FileError, match=r"nowhere.*No such file or directory"):
-        draw_machine(patrol(), tmp_path / "nowhere" / "machine.mmd")
+        patrol().draw().save(tmp_path / "nowhere" / "machine.mmd")
     (tmp_path / "taken.mmd").mkdir()
     with pytest.raises(FileError, match="taken"):
-        draw_machine(patrol(), tmp_path / "taken.mmd")
+        patrol().draw().save(tmp_path / "taken.mmd")
     assert os.listdir(tmp_path) == ["taken.mmd"]
 
 
 def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pygraphviz>="):
-        draw_machine(patrol(), tmp_path / "machine.svg")
+        patrol().draw().save(tmp_path / "machine.svg")
     assert not os.listdir(tmp_path)
-    assert draw_machine(patrol(), tmp_path / "machine.mmd").exists()
+    patrol().draw().save(tmp_path / "machine.mmd")
+    assert os.listdir(tmp_path) == ["machine.mmd"]
 
 
 def test_a_machine_too_large_to_draw_is_refused(tmp_path):
     machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(9)))
     with pytest.raises(SizeError, match="512 states is too large to draw"):
-        draw_machine(machine, tmp_path / "large.svg")
+        machine.draw().save(tmp_path / "large.svg")
 
 
 def test_nothing_but_the_file_is_told_when_a_machine_is_drawn(tmp_path: Path) -> None:
@@ -276,6 +281,6 @@ def test_nothing_but_the_file_is_told_when_a_machine_is_drawn(tmp_path: Path) ->
 
 
 def test_what_graphviz_says_of_a_graph_is_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
-    with diagrams._fontconfig_muted():
+    with machine_layout._fontconfig_muted():
         os.write(2, b'Fontconfig warning: "05.conf", line 6: unknown element "reset-dirs"\nError: no layout\n')
     assert capfd.readouterr().err == "Error: no layout\n"

@@ -20,9 +20,10 @@ from praemia import envs
 from praemia.cli import execute
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump
-from praemia.pictures.diagrams import LIT, MachineLayout
 from praemia.pictures.episodes import moments, save_gif, watched
-from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
+from praemia.pictures.machine_graph import Annotated
+from praemia.pictures.machine_layout import LIT, lay_out
+from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel
 from praemia.pictures.scene import Area, Arrow, Scene, Text
 from praemia.tasks.task import Task
 
@@ -123,7 +124,7 @@ def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_fo
 
 
 def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
-    titles = texts(policy_scene(envs.make("warehouse-3")))
+    titles = texts(praemia.show(envs.make("warehouse-3")).scene)
     assert titles[0] == "warehouse-3: the optimal policy, worth 0.8618 per episode"
     assert [title for title in titles if title.startswith("machine state")] == [
         "machine state 'empty'",
@@ -132,7 +133,7 @@ def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
 
 
 def test_cells_that_are_too_small_for_arrows_are_only_shaded() -> None:
-    pages = [policy_scene(envs.warehouse(size, horizon=2)) for size in (20, 80)]
+    pages = [praemia.show(envs.warehouse(size, horizon=2)).scene for size in (20, 80)]
     assert [any(isinstance(item, Arrow) for item in page.items) for page in pages] == [True, False]
     assert all("S" in texts(page) for page in pages)
 
@@ -144,7 +145,7 @@ def test_a_grid_of_three_thousand_cells_is_only_shaded_and_its_key_has_no_dot() 
         lines = ["." * 78 for _ in range(rows)]
         drawing = "\n".join(["S" + lines[0][1:], *lines[1:-1], lines[-1][1:] + "G"])
         task = envs.grid(drawing, legend={"G": "goal"}, machine=machine, horizon=3, stay=True)
-        pages[rows] = policy_scene(task)
+        pages[rows] = praemia.show(task).scene
     assert {rows: any(isinstance(item, Arrow) for item in page.items) for rows, page in pages.items()} == {
         30: True,
         38: False,
@@ -184,7 +185,7 @@ def test_without_pillow_there_is_a_hint_and_svg_still_works(
 
 def test_the_places_of_panels_lie_where_the_map_has_them_and_within_the_page() -> None:
     for name in ("office-mail", "riverswim-15", "flower-20"):
-        scene = policy_scene(envs.make(name))
+        scene = praemia.show(envs.make(name)).scene
         for item in scene.items:
             if isinstance(item, Area):
                 assert 0 <= item.x - item.width / 2 < item.x + item.width / 2 <= scene.width
@@ -215,15 +216,23 @@ def test_what_is_left_out_is_said() -> None:
 
 def test_the_machine_is_laid_out_with_all_its_words() -> None:
     machine = envs.warehouse().machine
-    layout = MachineLayout(machine)
-    words = texts(layout.scene())
+    layout = lay_out([Annotated(machine)])
+    words = texts(layout.scene)
     assert set(machine.states) <= set(words)
     assert "delivery | 0.9, 1" in words
     for m, state in enumerate(machine.states):
-        lit = [item for item in layout.scene(m).items if isinstance(item, Area) and item.fill == LIT]
-        place = next(item for item in layout.scene().items if isinstance(item, Text) and item.text == state)
+        lit = [item for item in layout.lit(m) if isinstance(item, Area) and item.fill == LIT]
+        place = next(item for item in layout.scene.items if isinstance(item, Text) and item.text == state)
         assert lit
         assert all(abs(item.x - place.x) < 1.0 and abs(item.y - place.y) < 5.0 for item in lit)
+
+
+def test_a_state_that_is_drawn_with_others_lights_their_node() -> None:
+    layout = lay_out([Annotated(envs.flower(loop=20).machine)])
+    lit = [{item.text for item in layout.lit(m) if isinstance(item, Text)} for m in range(33)]
+    assert ["centre" in words for words in lit] == [True] + [False] * 32
+    assert all("loop-1-1 … loop-1-3" in words for words in lit[1:4])
+    assert all("loop-5-1 … loop-5-20" in words for words in lit[13:])
 
 
 def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None:
@@ -289,7 +298,7 @@ def test_the_command_takes_runs_and_policies(tmp_path: Path, capsys: pytest.Capt
         (["--policy", "other.npz"], "a policy of shape (1, 1, 1)"),
         (["--episode", "1", "-o", "x.svg"], "cannot play an episode into 'x.svg'"),
         (["--episode", "1", "-o", "ep"], "cannot play an episode into 'ep'"),
-        (["-o", "x.pdf"], "cannot show a policy as 'x.pdf'"),
+        (["-o", "x.pdf"], "cannot draw 'x.pdf'"),
     ],
 )
 def test_the_command_refuses_with_one_message(
@@ -386,7 +395,7 @@ def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
     plan = praemia.solve(task)
     assert plan.policy.ndim == 2
     assert praemia.evaluate(task, plan).value == pytest.approx(plan.value)
-    assert len(praemia.rollout(task, plan)) <= task.horizon
+    assert len(praemia.rollout(task, plan)) <= task.max_steps
     view = praemia.show(task, plan).view
     assert view.value == pytest.approx(plan.value)
     shown = view.footprint.actions >= 0

@@ -15,10 +15,10 @@ from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.envs.gymnasium_table import taxi_picture
 from praemia.errors import SizeError
-from praemia.pictures.policy_page import MOVES, has_map, policy_scene
+from praemia.pictures.policy_page import MOVES, has_map
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Text
-from praemia.pictures.task_picture import page_scene, page_text
+from praemia.pictures.task_picture import page_scene, page_text, task_picture
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.reachability import distances
@@ -27,11 +27,11 @@ from praemia.tasks.task import Task
 
 def roles(task: Task) -> dict[str, str]:
     """The colour of every symbol in a task's picture."""
-    return {spot.mark.symbol: spot.mark.role for spot in envs.picture(task).spots if spot.mark}
+    return {spot.mark.symbol: spot.mark.role for spot in task_picture(task).spots if spot.mark}
 
 
 def test_a_grid_is_drawn_cell_by_cell() -> None:
-    assert envs.text_picture("warehouse-2").splitlines()[2:7] == [
+    assert str(envs.make("warehouse-2").draw()).splitlines()[2:7] == [
         "+---+---+",
         "| S   I |",
         "+       +",
@@ -44,7 +44,7 @@ def test_the_office_in_text_has_the_walls_of_its_map() -> None:
     from praemia.envs.office import MAP
 
     rows = [line for line in MAP.split() if "." in line]
-    lines = [line for line in envs.text_picture("office").splitlines() if line.startswith("| ")]
+    lines = [line for line in str(envs.make("office").draw()).splitlines() if line.startswith("| ")]
     for line, row in zip(lines, rows, strict=True):
         assert line[2::4] == row.replace("|", "").replace("+", "")
         between = line[4:-1:4]  # what stands right of each cell but the last
@@ -53,9 +53,9 @@ def test_the_office_in_text_has_the_walls_of_its_map() -> None:
 
 
 def test_the_legend_says_what_the_machine_does() -> None:
-    assert "right end: pays 1 w.p. 0.8" in envs.text_picture("riverswim-prm-5")
-    assert "right end: pays 1\n" in envs.text_picture("riverswim-5")
-    assert "plant: nothing is paid afterwards" in envs.text_picture("office-mail")
+    assert "right end: pays 1 w.p. 0.8" in str(envs.make("riverswim-prm-5").draw())
+    assert "right end: pays 1\n" in str(envs.make("riverswim-5").draw())
+    assert "plant: nothing is paid afterwards" in str(envs.make("office-mail").draw())
     assert roles(envs.office("mail")) == {
         **dict.fromkeys("ABCDc", "plain"),
         "S": "start",
@@ -75,8 +75,8 @@ def test_the_legend_says_what_the_machine_does() -> None:
 def test_another_machine_or_horizon_keeps_the_map_and_changes_what_places_are_worth() -> None:
     swapped = praemia.MachineBuilder("out", ("item", "delivery")).edge("out", "item", "done", reward=2).build()
     task = envs.warehouse(3).with_horizon(50).with_machine(swapped)
-    assert envs.text_picture(task).splitlines()[2:9] == envs.text_picture("warehouse-3").splitlines()[2:9]
-    assert "I  item: pays 2" in envs.text_picture(task)
+    assert str(task.draw()).splitlines()[2:9] == str(envs.make("warehouse-3").draw()).splitlines()[2:9]
+    assert "I  item: pays 2" in str(task.draw())
     assert roles(task) == {"S": "start", "I": "goal", "D": "plain"}
 
 
@@ -87,7 +87,7 @@ def test_steps_that_cost_do_not_make_every_place_a_danger() -> None:
 
 
 def test_brackets_show_where_the_agent_is() -> None:
-    picture = envs.picture("warehouse-2")
+    picture = task_picture(envs.make("warehouse-2"))
     assert "[I]" in page_text(picture, "", here=1)
     assert "[.]" in page_text(picture, "", here=2)
 
@@ -96,11 +96,11 @@ def test_brackets_show_where_the_agent_is() -> None:
 def test_a_task_that_bears_a_built_in_name_by_chance_is_drawn_as_itself(name: str) -> None:
     rows = {(o, 0): {(o + 1) % 6: 1.0} for o in range(6)}
     impostor = Task(LabeledMDP.from_rows(6, 1, rows), envs.warehouse(2).machine, 5, name)
-    picture = envs.picture(impostor)
+    picture = task_picture(impostor)
     assert [spot.mark and spot.mark.symbol for spot in picture.spots] == [*"012345"]
     assert picture.links == tuple(sorted((min(o, (o + 1) % 6), max(o, (o + 1) % 6)) for o in range(6)))
-    assert "petal" not in envs.text_picture(impostor)
-    assert ElementTree.fromstring(envs.svg_picture(impostor)) is not None
+    assert "petal" not in str(impostor.draw())
+    assert ElementTree.fromstring(impostor.draw().svg) is not None
 
 
 class Row:
@@ -116,15 +116,15 @@ def test_any_mdp_can_be_given_a_map() -> None:
     mdp = LabeledMDP.from_rows(3, 1, rows, labels=[praemia.LabelRule("goal", target=2)])
     machine = praemia.MachineBuilder("out").edge("out", "goal", "out", reward=0.5).build()
     task = Task(mdp.with_map(Row()), machine, 4)
-    assert "a   b   c" in envs.text_picture(task)
-    assert "c  pays 0.5" in envs.text_picture(task)
+    assert "a   b   c" in str(task.draw())
+    assert "c  pays 0.5" in str(task.draw())
     assert mdp.map is None
     assert praemia.solve(task).value == praemia.solve(Task(mdp, machine, 4)).value
 
 
 def test_what_is_too_large_for_a_picture_is_refused() -> None:
     with pytest.raises(SizeError, match="too many for a picture"):
-        envs.text_picture(envs.riverswim(10_001))
+        str(envs.riverswim(10_001).draw())
 
 
 def test_markup_in_a_title_stays_text() -> None:
@@ -137,7 +137,7 @@ def test_markup_in_a_title_stays_text() -> None:
 
 def test_many_observations_are_drawn_by_their_distance_from_the_start() -> None:
     task = envs.make("random-100x2x2-0")
-    text = envs.text_picture(task)
+    text = str(task.draw())
     assert all(f" {o} " in text.replace("\n", " ") for o in range(100))
 
 
@@ -145,7 +145,7 @@ def test_observations_stand_in_columns_by_their_distance_from_the_start() -> Non
     rows = {(o, 0): {(o + 1) % 30: 1.0} for o in range(30)}
     mdp = LabeledMDP.from_rows(30, 1, rows, start=28)
     task = Task(mdp, envs.warehouse(2).machine, 5)
-    spots = envs.picture(task).spots
+    spots = task_picture(task).spots
     order = sorted(range(30), key=lambda o: spots[o].x)
     assert order == [28, 29, *range(28)]
     assert distances(mdp).tolist() == [(o - 28) % 30 for o in range(30)]
@@ -184,7 +184,7 @@ def test_actions_of_gymnasiums_maps_are_the_moves_that_they_make(env_id: str) ->
 
 def test_a_frozen_lake_is_drawn_with_its_holes_and_with_what_is_paid_for() -> None:
     task = praemia.load_task(Path(__file__).parents[2] / "examples" / "frozen_lake.yaml")
-    lines = envs.text_picture(task).splitlines()
+    lines = str(task.draw()).splitlines()
     assert lines[3] == "| S   .   .   c |"
     assert lines[5] == "| .   H   .   H |"
     assert lines[9] == "| H   .   .   G |"
@@ -211,7 +211,7 @@ def test_a_taxi_is_where_its_number_says_and_walls_are_those_it_cannot_pass() ->
 
 
 def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:
-    scene = policy_scene(envs.make("office-patrol"))
+    scene = praemia.show(envs.make("office-patrol")).scene
     texts = [item.text for item in scene.items if isinstance(item, Text)]
     assert {"A", "B", "C", "D", "on the way", "pays 1", "plant: nothing is paid afterwards"} <= {*texts}
-    assert "A, B, C  on the way" in envs.text_picture("office-patrol")
+    assert "A, B, C  on the way" in str(envs.make("office-patrol").draw())

@@ -7,7 +7,7 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.envs.riverswim import riverswim
+from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.planning.exact import evaluate, occupancy, solve
@@ -133,8 +133,8 @@ def test_a_deterministic_policy_written_as_probabilities_is_the_same_policy(draw
         (riverswim(5), 0.8394353595),
         (riverswim(10), 0.807798015466801),
         (riverswim(15), 0.8046867637868221),
-        (riverswim(5, probabilistic=True), 0.82911),
-        (riverswim(15, probabilistic=True), 0.80747),
+        (riverswim_prm(5), 0.82911),
+        (riverswim_prm(15), 0.80747),
         (warehouse(3), 0.8617755636),
         (warehouse(4), 0.8157763158854398),
         (warehouse(5), 0.7813787577508933),
@@ -147,7 +147,7 @@ def test_the_papers_tasks_have_their_known_optimum(task, expected):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("task", [riverswim(4, 12, probabilistic=True), warehouse(3)], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", [riverswim_prm(4, 12), warehouse(3)], ids=lambda task: task.name)
 def test_the_value_is_the_mean_of_simulated_returns(task, seed):
     """Within four standard errors: a right value fails for fewer than 1 seed in 15,000; the seed is fixed."""
     greedy = np.eye(task.num_actions)[solve(task).policy]

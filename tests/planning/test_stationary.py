@@ -55,7 +55,7 @@ def test_a_value_that_is_tiny_beside_others_is_found_as_exactly() -> None:
 
 def test_learners_play_the_effective_horizon() -> None:
     task = praemia.envs.make("warehouse-3").with_discount(0.9).with_horizon(None)
-    assert task.horizon == 263
+    assert (task.horizon, task.max_steps) == (None, 263)
     assert 0.9**263 <= 1e-12 < 0.9**262
     run = praemia.simulate(task, praemia.learners.make("optimal"), num_episodes=5, seed=0)
     assert run.final_policy.shape[0] == 263
@@ -66,19 +66,15 @@ def test_learners_play_the_effective_horizon() -> None:
 def test_a_horizon_can_be_left_out_in_python_and_in_files(tmp_path: Path) -> None:
     finite = praemia.envs.make("warehouse-3")
     task = Task(finite.mdp, finite.machine, discount=0.9)
-    assert not task.has_horizon
+    assert task.horizon is None
     assert repr(task).endswith("no horizon, discount 0.9)")
-    assert task.with_discount(0.5).horizon == 40
-    assert task.with_horizon(7).has_horizon
-    assert (replace(task, horizon=7).horizon, replace(task, horizon=7).has_horizon) == (7, True)
-    assert Task(finite.mdp, finite.machine, task.horizon, "n", 0.5, False).horizon == 263
-    assert (task.finite.horizon, task.finite.has_horizon) == (263, True)
-    assert replace(task.finite, discount=0.5).horizon == 263
-    renamed = replace(task, name="other", discount=0.5)
-    assert (renamed.horizon, renamed.has_horizon) == (40, False)
+    assert (task.with_discount(0.5).horizon, task.with_discount(0.5).max_steps) == (None, 40)
+    assert replace(task, name="other", discount=0.5).max_steps == 40
+    given = replace(task, horizon=7)
+    assert (given.horizon, given.max_steps, given.with_discount(0.5).max_steps) == (7, 7, 7)
     praemia.save_task(task, tmp_path / "task.yaml")
     again = praemia.load_task(tmp_path / "task.yaml")
-    assert (again.has_horizon, again.discount, again.horizon) == (False, 0.9, 263)
+    assert (again.horizon, again.discount, again.max_steps) == (None, 0.9, 263)
 
 
 def test_no_horizon_without_a_discount_is_refused(tmp_path: Path) -> None:
@@ -108,4 +104,4 @@ def test_a_mapped_task_that_ends_is_paid_for_ever_after() -> None:
     machine = praemia.MachineBuilder("out").edge("out", "end", "out", reward=-1).build()
     task = Task(mdp, machine, discount=0.99).in_unit_range
     assert praemia.solve(task).value == pytest.approx(0.99 * 0.5 / 0.01)
-    assert praemia.solve(task).value == pytest.approx(praemia.solve(task.finite).value, rel=1e-9)
+    assert praemia.solve(task).value == pytest.approx(praemia.solve(task.model).value, rel=1e-9)

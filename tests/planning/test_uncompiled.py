@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from praemia.envs import make
-from praemia.envs.riverswim import riverswim
+from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.warehouse import warehouse
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.tasks.task import Task
@@ -16,7 +16,7 @@ from praemia.tasks.task import Task
 # The last has more pairs than an int16 counts: Python's integers must not wrap where compiled ones do not.
 TASKS = (
     riverswim(4),
-    riverswim(5, 7, probabilistic=True),
+    riverswim_prm(5, 7),
     warehouse(3),
     make("random-4x2x21-0", horizon=4),
     riverswim(17_000, 1),

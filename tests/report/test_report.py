@@ -18,7 +18,7 @@ from praemia.experiments.runner import run_into_store
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report import page as report_page
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.statistics.stored_runs import discover, gather
 
 CURVES = "document.querySelector('.overview .charts')"
@@ -29,7 +29,7 @@ SMALL = 390  # pixels: the width of a phone
 def write_report(store: Store, path: Path, experiments: Iterable[Experiment] | None = None) -> Path:
     """Write the report, without figures, on some experiments or on all that the store was asked for."""
     found = discover(store) if experiments is None else gather(store, experiments)
-    return report_page.write_report(*found, path, figures=False)[0]
+    return report_page.write_report(found, store.damaged.values(), path, figures=False)[0]
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +83,13 @@ def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -
     few = {key: regret for key, regret in KIND.items() if key[0] in ("riverswim-5", FLOWERS[0])}
     store = fill(Store.create(tmp_path / "store"), few, small(num_runs=2))
     for job in small(num_runs=4)[0].jobs()[:20]:
-        store.write(made_up(replace(job, streams=STREAMS - 1), 500.0))
-    studies, _ = discover(store)
-    streams = {study.name: {run.streams for series in study.series for run in series.runs} for study in studies}
-    assert streams == {"paper": {STREAMS}, "machine-size": {STREAMS}, "other": {STREAMS - 1}}
+        store.write(made_up(replace(job, rng_revision=RNG_REVISION - 1), 500.0))
+    studies = discover(store)
+    streams = {study.name: {run.rng_revision for series in study.series for run in series.runs} for study in studies}
+    assert streams == {"paper": {RNG_REVISION}, "machine-size": {RNG_REVISION}, "other": {RNG_REVISION - 1}}
     text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"revision {STREAMS - 1} and {STREAMS} of the random streams" in text
-    assert f"seed 0, random streams {STREAMS - 1}" in text
+    assert f"revision {RNG_REVISION - 1} and {RNG_REVISION} of the random streams" in text
+    assert f"seed 0, random streams {RNG_REVISION - 1}" in text
     assert "random streams" not in write_report(store, tmp_path / "asked.html", small(2)).read_text(encoding="utf-8")
 
 
@@ -160,7 +160,9 @@ def test_no_runs_no_report(tmp_path: Path) -> None:
 def test_damaged_files_are_named_in_the_report(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, small(num_runs=3))
     store.files()[0].write_bytes(b"")
-    report, *figures = report_page.write_report(*discover(store), tmp_path / "report.html", figures=True)
+    report, *figures = report_page.write_report(
+        discover(store), store.damaged.values(), tmp_path / "report.html", figures=True
+    )
     assert "1 damaged file left out" in report.read_text(encoding="utf-8")
     assert {path.parent for path in figures} == {tmp_path / "figures"}
 
@@ -275,9 +277,9 @@ def test_the_report_of_a_large_league_draws_a_task_of_each_kind_and_stays_small(
     store = fill(Store.create(tmp_path / "store"), {}, [league])
     for job in league.jobs():
         store.write(made_up(job, 3.0))
-    report, *figures = report_page.write_report(*discover(store), tmp_path / "report.html", figures=True)
+    report = write_report(store, tmp_path / "report.html")
     assert report.stat().st_size < 1_000_000
     text = report.read_text(encoding="utf-8")
     assert all(f"<td>{task}</td>" in text for task in tasks)
-    machines = {path.stem for path in figures if path.stem.startswith("machine-")}
-    assert machines == {f"machine-drawn-{kind}-300" for kind in ("chain", "lock", "queue")}
+    drawn = re.findall('alt="the machine of ([^"]+)"', text)
+    assert drawn == [f"drawn-{kind}-300" for kind in ("chain", "lock", "queue")]

@@ -28,7 +28,7 @@ def test_what_is_saved_is_loaded(played: Run, tmp_path: Path) -> None:
     loaded = Run.load(tmp_path / "run.npz")
     for name in ARRAYS:
         assert np.array_equal(getattr(loaded, name), getattr(played, name), equal_nan=name != "final_policy"), name
-    for name in ("task", "learner", "parameters", "seed", "num_episodes", "optimal_value", "versions", "streams"):
+    for name in ("task", "learner", "parameters", "seed", "num_episodes", "optimal_value", "versions", "rng_revision"):
         assert getattr(loaded, name) == getattr(played, name), name
     assert math.isnan(loaded.seconds)
     assert "ucbvi-prm on riverswim-5" in repr(loaded)
@@ -92,9 +92,9 @@ def packed(header: dict[str, object]) -> bytes:
     [
         # What version 0.2.0 wrote.
         ({"format": 1, "job": {}, "versions": {}, "optimal_value": 1.0}, r"format 1; .* read it with praemia 0\.2"),
-        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 2"),
-        ({"kind": "praemia dataset", "format": 2}, "a praemia dataset; expected a praemia run"),
-        ({"kind": run.FILE.name, "format": 2, "task": "x"}, "damaged, or not a run"),
+        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 3"),
+        ({"kind": "praemia dataset", "format": 3}, "a praemia dataset; expected a praemia run"),
+        ({"kind": run.FILE.name, "format": 3, "task": "x"}, "damaged, or not a run"),
     ],
 )
 def test_another_kind_or_format_is_named(header: dict[str, object], expected: str) -> None:

@@ -22,9 +22,7 @@ from praemia import (
     solve,
 )
 from praemia.errors import ModelError, ParameterError
-from praemia.files.arrays import ArchiveKind
 from praemia.files.lint import lint
-from praemia.simulation import run as run_module
 
 WORLDS = {"task": walk, "box": box}
 DISCOUNT = 0.5
@@ -137,25 +135,6 @@ def test_progress_is_counted_in_steps_where_they_are_budgeted() -> None:
     seen: list[int] = []
     run = simulate(walk(arrival()), Rightwards(), num_steps=20, on_progress=seen.append)
     assert seen[-1] == run.steps.sum() == 21
-
-
-@pytest.mark.parametrize("policy", [True, False])
-def test_runs_of_before_have_episodes_of_h_steps(policy: bool) -> None:
-    task = praemia.envs.make("riverswim-3")
-    text = praemia.files.dump(task)
-    run = replace(simulate(task, praemia.Random(), 5), task_text=text)
-    run = run if policy else replace(run, final_policy=None)
-    now = run_module.FILE
-    old = ArchiveKind(
-        now.name,
-        now.what,
-        now.format,
-        {name: types for name, types in now.fields.items() if name not in now.defaults},
-        {name: kind for name, kind in now.arrays.items() if name != "steps"},
-    )
-    read = Run.from_bytes(old.pack(vars(run)), "an old file")
-    assert read.steps.tolist() == [task.horizon] * 5
-    assert (read.until_done, read.step_budget) == (False, None)
 
 
 def test_a_stored_run_keeps_its_steps(tmp_path: Any) -> None:

@@ -11,7 +11,7 @@ from stored_runs import BEST, CORRECT, FLOWERS, HEADROOM, HORIZONS, KIND, L1, PR
 from praemia.experiments.paper import WAREHOUSES
 from praemia.simulation import Run
 from praemia.statistics.claims import CLAIMS, check_claims
-from praemia.statistics.comparisons import Claim, check
+from praemia.statistics.measurements import Claim, check
 
 
 def _claims(

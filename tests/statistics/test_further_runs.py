@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
-from praemia.statistics.comparisons import Claim, Comparison, Quantity, Statement, further_runs, next_look
 from praemia.statistics.intervals import Interval
+from praemia.statistics.measurements import Claim, Measurement, Quantity, Statement, further_runs, next_look
 from praemia.statistics.verdicts import Question, Scale
 
 A, B, C = (LearnerChoice.of("eqo", title) for title in "ABC")
@@ -23,7 +23,7 @@ def claim(outcomes: list[bool | None], held: bool | None = None, runs: int = 16,
     )
     quantities = [Quantity("", own, ("", "", ""), lambda *_: None) for own in parts]
     evidence = tuple(
-        Comparison(quantity, Interval(1.0, 0.5, 2.0), Scale.ratio(), runs, outcome, "")
+        Measurement(quantity, Interval(1.0, 0.5, 2.0), Scale.ratio(), runs, outcome, "")
         for outcome, quantity in zip(outcomes, quantities, strict=False)
     )
     statement = Statement("key", "", "", "", "", Question.ABOVE, quantities, more_runs_help=helps)

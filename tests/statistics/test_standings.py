@@ -15,8 +15,8 @@ from praemia.report.league_page import (
     league_section,
     league_text,
     ratios_to_best,
-    regret_rows,
-    standing_cells,
+    regrets_table,
+    standings_table,
 )
 from praemia.report.rendering import render_page
 from praemia.simulation import Run
@@ -180,7 +180,7 @@ def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> 
     }
     (line,) = standings(LeagueTable.of(settings))
     assert (line.settled, line.settled_after) == (1, np.inf)
-    assert standing_cells(line)[HEADER.index("settled after")] == "never"
+    assert standings_table([line]).rows[0][HEADER.index("settled after")] == "never"
 
 
 def test_tails_are_medians_over_tasks() -> None:
@@ -225,7 +225,7 @@ def test_linear_runs_are_counted_by_task() -> None:
     runs = (made("warehouse-3", "a", 0, (50.0, 100.0)), made("warehouse-3", "a", 1, (50.0, 50.0)))
     (line,) = standings(LeagueTable.of({"warehouse-3": [Series("warehouse-3", "a", runs)]}))
     assert line.linear == {"warehouse-3": 1}
-    assert standing_cells(line)[HEADER.index("linear")] == "1/2"
+    assert standings_table([line]).rows[0][HEADER.index("linear")] == "1/2"
 
 
 def shown(league: Study) -> str:
@@ -240,7 +240,7 @@ def test_text_and_section_show_every_learner_and_task() -> None:
     for line in table:
         assert line.learner in text
         assert line.learner in page
-    for row in regret_rows(CLEAR):
+    for row in regrets_table(CLEAR).rows:
         assert row[0] in page
     assert page.count('<svg class="chart"') == 1  # the mean ranks
     assert page.count("wins") == 1  # one kind of task, one lowest

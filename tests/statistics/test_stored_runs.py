@@ -10,13 +10,12 @@ import pytest
 from learner_files import HEAD, LEAST_TRIED
 from stored_runs import EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
 
-from praemia.errors import FileError
 from praemia.experiments.league import league
 from praemia.experiments.requests import unite
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report.run_tables import pairs_table
-from praemia.statistics.stored_runs import collect, discover, gather, paired
+from praemia.statistics.stored_runs import discover, gather, paired
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +37,9 @@ def test_a_series_has_the_numbers_of_its_runs() -> None:
 
 
 def test_gathered_and_discovered_studies_are_the_same(store: Store) -> None:
-    gathered, _ = gather(store, small())
-    discovered, damaged = discover(store)
-    assert damaged == []
+    gathered = gather(store, small())
+    discovered = discover(store)
+    assert store.damaged == {}
     assert [study.name for study in discovered] == [study.name for study in gathered] == ["paper", "machine-size"]
     for one, other in zip(gathered, discovered, strict=True):
         assert list(one.settings) == list(other.settings)
@@ -52,7 +51,7 @@ def test_gathered_and_discovered_studies_are_the_same(store: Store) -> None:
 def test_another_go_at_an_experiment_is_listed_apart(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path), KIND, small(num_runs=3))
     fill(store, {("riverswim-5", PRM): 1.0}, small(num_runs=2, num_episodes=50))
-    found, _ = discover(store)
+    found = discover(store)
     assert [study.name for study in found] == ["paper", "machine-size", "paper, 50 episodes, seed 0"]
     assert list(found[2].settings) == ["riverswim-5"]
     assert all(series.num_episodes == EPISODES for study in found[:2] for series in study.series)
@@ -63,7 +62,7 @@ def test_parts_of_an_experiment_that_were_asked_for_one_by_one_are_one(tmp_path:
     fill(store, KIND, [replace(paper, settings=paper.settings[:2])])
     fill(store, KIND, [replace(paper, settings=paper.settings[1:3])])
     fill(store, KIND, [replace(small(num_runs=3)[0], settings=small(num_runs=3)[0].settings[2:3])])
-    (study,), _ = discover(store)
+    (study,) = discover(store)
     assert {name: members[0].num_runs for name, members in study.settings.items()} == {
         setting.name: runs for setting, runs in zip(paper.settings, (2, 2, 3), strict=False)
     }
@@ -77,7 +76,7 @@ def test_a_title_that_stands_for_other_parameters_is_listed_apart(tmp_path: Path
     store = Store.create(tmp_path)
     for scale, regret in ((0.01, 1.0), (0.5, 2.0), (0.7, 3.0), (0.5, 2.0)):
         fill(store, {("riverswim-3", "bold"): regret}, [asked(scale)])
-    found, _ = discover(store)
+    found = discover(store)
     assert sorted(study.series[0].first.parameters["bonus_scale"] for study in found) == [0.01, 0.5, 0.7]
     longer = f"bold, {EPISODES:,} episodes, seed 0"
     assert [study.name for study in found] == ["bold", longer, f"{longer} (2)"]
@@ -89,7 +88,7 @@ def test_runs_that_nothing_asked_for_are_listed_after_the_others(tmp_path: Path)
     job = small(num_runs=1)[0].jobs()[0]
     older = replace(job.learner, parameters={**job.learner.parameters, "forgotten": 1})
     store.write(made_up(replace(job, learner=older), 3.0))
-    found, _ = discover(store)
+    found = discover(store)
     assert [(study.name, [series.num_runs for series in study.series]) for study in found] == [
         ("paper", [2]),
         ("other", [1]),
@@ -102,7 +101,7 @@ def test_a_learner_from_a_file_is_found_in_the_league_without_its_file(tmp_path:
     store = Store.create(tmp_path / "store")
     fill(store, {("warehouse-3", choice.title): 3.0 for choice in asked.settings[0].choices}, [asked])
     (tmp_path / "mine.py").unlink()
-    (study,), _ = discover(store)
+    (study,) = discover(store)
     assert (study.name, {series.title for series in study.series}) == ("league", {"headroom", "least-tried"})
 
 
@@ -110,21 +109,33 @@ def test_a_damaged_record_of_a_request_is_reported_and_runs_nothing(tmp_path: Pa
     store = fill(Store.create(tmp_path), KIND, small(num_runs=1)[:1])
     (record,) = (tmp_path / "experiments").iterdir()
     record.write_text(record.read_text().replace('"origin": ""', '"origin": "", "code": {"text": "raise SystemExit"}'))
-    found, damaged = discover(store)
+    found = discover(store)
+    (damage,) = store.damaged.values()
     assert [study.name for study in found] == ["other"]
-    assert "expected a record of the experiments asked for" in damaged[0]
+    assert "expected a record of the experiments asked for" in damage
 
 
 def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path), KIND, small(num_runs=2))
     store.files()[0].write_bytes(b"PK half a record")
-    found, damaged = discover(store)
-    assert len(damaged) == 1
-    assert store.files()[0].name in damaged[0]
+    found = discover(store)
+    assert list(store.damaged) == [store.files()[0]]
+    assert store.files()[0].name in store.damaged[store.files()[0]]
     assert sum(series.num_runs for study in found for series in study.series) == len(store.files()) - 1
-    assert gather(store, small(num_runs=2))[1] == damaged
-    with pytest.raises(FileError, match="damaged"):
-        collect(store, [setting for experiment in small(num_runs=2) for setting in experiment.settings])
+    again = Store.open(tmp_path)
+    gather(again, small(num_runs=2))
+    assert again.damaged == store.damaged
+
+
+def test_damage_is_forgotten_when_the_run_is_repeated(tmp_path: Path) -> None:
+    store, job = Store.create(tmp_path), small()[0].jobs()[0]
+    store.write(made_up(job, 3.0))
+    store.path_of(job).write_bytes(b"PK half a record")
+    assert store.read(job) is None
+    assert list(store.damaged) == [store.path_of(job)]
+    store.write(made_up(job, 3.0))
+    assert store.read(job) is not None
+    assert store.damaged == {}
 
 
 def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
@@ -132,7 +143,8 @@ def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
     first, second = small()[0].jobs()[:2]
     store.write(made_up(first, 3.0))
     store.path_of(first).write_bytes(made_up(second, 3.0).to_bytes())
-    assert "another run" in discover(store)[1][0]
+    discover(store)
+    assert "another run" in store.damaged[store.path_of(first)]
 
 
 def test_learners_are_compared_over_the_seeds_that_both_have() -> None:

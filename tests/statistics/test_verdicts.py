@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.statistics.comparisons import (
+from praemia.statistics.intervals import Interval, quotient_interval
+from praemia.statistics.measurements import (
     MISSING,
-    Comparison,
     Measurement,
     Quantity,
     Statement,
@@ -19,7 +19,6 @@ from praemia.statistics.comparisons import (
     decide,
     verdict_lines,
 )
-from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.verdicts import (
     LOOKS,
     MIN_RUNS,
@@ -89,14 +88,14 @@ def test_no_interval_holds_above_and_below_at_once(middle: float, half: float) -
         assert {above, below} == {True, False}
 
 
-def line(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Comparison:
+def line(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Measurement:
     (claim,) = check([statement(low, high, runs, question)], [])
     return claim.evidence[0]
 
 
 def statement(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Statement:
-    measurement = Measurement(Interval(math.sqrt(low * high), low, high), RATIO, runs)
-    quantity = Quantity("a ÷ b", (), WORDS, lambda *_: measurement)
+    measured = Interval(math.sqrt(low * high), low, high), RATIO, runs
+    quantity = Quantity("a ÷ b", (), WORDS, lambda *_: measured)
     return Statement("key", "A first", "source", "A is lower.", "rule", question, [quantity])
 
 
@@ -118,8 +117,8 @@ def test_readings_tell_level_from_not_clear(low: float, high: float, reading: st
 
 @given(st.floats(0.2, 5.0), st.floats(1.0, 3.0), st.sampled_from(Question))
 def test_what_held_never_reads_not_clear(middle: float, half: float, question: Question) -> None:
-    comparison = line(middle / half, middle * half, question=question)
-    assert not (comparison.outcome and comparison.reading == "not clear")
+    measurement = line(middle / half, middle * half, question=question)
+    assert not (measurement.outcome and measurement.reading == "not clear")
 
 
 def test_fewer_than_eight_runs_decide_nothing_however_clear_they_are() -> None:

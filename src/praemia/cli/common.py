@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import wraps
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from click.core import ParameterSource
@@ -22,7 +22,26 @@ if TYPE_CHECKING:
 
     from praemia.machines.machine import RewardMachine
 
-TASK_FILES = (".yaml", ".yml", ".json")
+Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def _completer(registry: str, *suffixes: str) -> Completer:
+    """Return what offers the names of a registry, and files; if none starts with what was typed, the shell looks."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
+        names = (*import_module(registry).names(), *files)
+        offers = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return offers or ([CompletionItem(incomplete, type="file")] if suffixes else [])
+
+    return complete
+
+
+complete_environments = _completer("praemia.envs.registry")
+complete_tasks = _completer("praemia.envs.registry", ".yaml", ".yml", ".json")
+complete_learners = _completer("praemia.learners.registry", ".py")
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
@@ -56,9 +75,12 @@ def episodes_option(
     return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_length, help=help)
 
 
-def steps_option(function: Function) -> Function:
-    text = "Steps per run, in place of --episodes: the episode in which they are reached is the last."
-    return click.option("--steps", metavar="INTEGER", callback=read_length, help=text)(function)
+steps_option = click.option(
+    "--steps",
+    metavar="INTEGER",
+    callback=read_length,
+    help="Steps per run, in place of --episodes: the episode in which they are reached is the last.",
+)
 
 
 def is_typed(*names: str) -> bool:
@@ -111,14 +133,7 @@ def file_option(*names: str, help: str, required: bool = False) -> Callable[[Fun
     return click.option(*names, type=OutputFile(dir_okay=False), required=required, help=help)
 
 
-def seed_option(function: Function) -> Function:
-    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")(function)
-
-
-def jobs_option(function: Function) -> Function:
-    return click.option("--jobs", type=click.IntRange(1), help="Processes on this computer; all cores by default.")(
-        function
-    )
+seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 
 
 @dataclass(frozen=True)
@@ -132,80 +147,44 @@ class RunOptions:
     shard: str | None = None
 
 
-def where_options(out: str | None, help: str, *, spread: bool = True) -> Callable[[Function], Callable[..., Any]]:
-    """Add --jobs, --out and --no-policies; with ``spread`` also --engine and --shard.
-
-    The command gets them as one argument, ``where``.
-    """
-
-    options: list[Callable[[Any], Any]] = [jobs_option]
+def where_options(out: str | None, help: str, *, spread: bool = True) -> Callable[[Function], Function]:
+    """Add --jobs, --out and --no-policies, with ``spread`` also --engine and --shard: the fields of ``RunOptions``."""
+    options: list[Callable[[Any], Any]] = [
+        click.option("--jobs", type=click.IntRange(1), help="Processes on this computer; all cores by default."),
+    ]
     if spread:
+        shard = "Do only every N-th run, starting with the I-th (for array jobs)."
         options += [
             click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file."),
-            click.option(
-                "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
-            ),
+            click.option("--shard", metavar="I/N", help=shard),
         ]
+    policies = "Store runs without their policies."
     options += [
         click.option("--out", type=click.Path(path_type=Path), default=out, show_default=True, help=help),
-        click.option(
-            "--no-policies",
-            "policies",
-            flag_value=False,
-            default=True,
-            help="Store runs without their policies.",
-        ),
+        click.option("--no-policies", "policies", flag_value=False, default=True, help=policies),
     ]
-    return _bundle("where", RunOptions, options)
+    return _together(*options)
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What a user changes about a task: ``resolve_task`` takes it as keywords."""
+def _together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """Return what adds several options to a command, in the order in which its help lists them."""
 
-    until_done: bool
-    discount: float | None
-
-    @property
-    def words(self) -> list[str]:
-        """The options as a user types them."""
-        discount = [] if self.discount is None else ["--discount", f"{self.discount:g}"]
-        return ["--until-done"] * self.until_done + discount
-
-
-def variant_options(function: Function) -> Callable[..., Any]:
-    """Add --until-done and --discount, as one argument ``variant``."""
-    options = [
-        click.option(
-            "--until-done",
-            is_flag=True,
-            help="End an episode as soon as the machine can neither pay nor charge any more.",
-        ),
-        click.option(
-            "--discount",
-            type=float,
-            help="Multiply a reward by this for every step before it; above 0, at most 1.",
-        ),
-    ]
-    return _bundle("variant", Variant, options)(function)
-
-
-def _bundle(
-    name: str, kind: type[Any], options: Sequence[Callable[[Any], Any]]
-) -> Callable[[Function], Callable[..., Any]]:
-    """Add options whose values a command gets as one argument, a dataclass with a field for each."""
-
-    def add(function: Function) -> Callable[..., Any]:
-        @wraps(function)
-        def bundled(*arguments: Any, **values: Any) -> Any:
-            own = {item.name: values.pop(item.name) for item in fields(kind) if item.name in values}
-            return function(*arguments, **{name: kind(**own)}, **values)
-
+    def add(function: Function) -> Function:
         for option in reversed(options):
-            bundled = option(bundled)
-        return bundled
+            function = option(function)
+        return function
 
     return add
+
+
+variant_options = _together(  # what a user changes about a task: ``resolve_task`` takes these keywords
+    click.option(
+        "--until-done", is_flag=True, help="End an episode as soon as the machine can neither pay nor charge any more."
+    ),
+    click.option(
+        "--discount", type=float, help="Multiply a reward by this for every step before it; above 0, at most 1."
+    ),
+)
 
 
 NOT_ASKED = {*RunOptions.__dataclass_fields__, "as_json"}  # options that do not change what is run
@@ -272,33 +251,3 @@ def named_machine(name: str) -> RewardMachine:
     from praemia.files import load_machine, looks_like_file, resolve_task
 
     return load_machine(name) if looks_like_file(name) else resolve_task(name).machine
-
-
-def complete_tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer built-in tasks, and task files."""
-    from praemia.envs.registry import names
-
-    return _offer(names(), TASK_FILES, incomplete)
-
-
-def complete_environments(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer built-in tasks."""
-    from praemia.envs.registry import names
-
-    return _offer(names(), (), incomplete)
-
-
-def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer the learners by name, and Python files that may hold one."""
-    from praemia.learners.registry import names
-
-    return _offer(names(), (".py",), incomplete)
-
-
-def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
-    """Offer the names and files that start with what was typed; if there are none, let the shell look for files."""
-    from click.shell_completion import CompletionItem
-
-    files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
-    offers = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
-    return offers or ([CompletionItem(incomplete, type="file")] if suffixes else [])

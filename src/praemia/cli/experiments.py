@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Experiment, Job
     from praemia.experiments.store import Store
-    from praemia.statistics.comparisons import Claim
+    from praemia.statistics.measurements import Claim
     from praemia.statistics.standings import LeagueTable, Standing
     from praemia.statistics.stored_runs import Study
 
@@ -56,7 +56,7 @@ def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: 
 
     assert where.out is not None
     if is_reported and where.shard is None:
-        require("PIL", "matplotlib.figure")
+        require("matplotlib.figure")
     shard = parse_shard(where.shard)
     store = Store.create(where.out)
     asked = [replace(experiment, command=command_text()) for experiment in experiments]
@@ -77,7 +77,12 @@ def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: 
     return Sweep(store, asked, failures, len(store.files()) != before)
 
 
-def publish(result: Sweep, studies: list[Study], damaged: list[str]) -> None:
+def _run_options(options: Mapping[str, Any], folder: str) -> RunOptions:
+    """Return where runs go: into the folder that a command has, if the user names none."""
+    return RunOptions(**{**options, "out": options["out"] or Path(folder)})
+
+
+def publish(result: Sweep, studies: list[Study]) -> None:
     """Write the report on some studies and say where it is.
 
     Figures that are there are not drawn again where nothing is new.
@@ -87,6 +92,7 @@ def publish(result: Sweep, studies: list[Study], damaged: list[str]) -> None:
     report, figures = result.store.folder / "report.html", result.store.folder / "figures"
     say("writing the report")
     with display():
+        damaged = result.store.damaged.values()
         write_report(studies, damaged, report, figures=result.has_new_runs or not figures.is_dir())
     click.echo(f"the report is {report}, the figures are in {figures}", err=wants_json())
 
@@ -102,7 +108,7 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
 
 def _stored(store: Store, jobs: list[Job]) -> str:
     """Say how many runs are stored; they are not repeated."""
-    count = sum(map(store.has, jobs))
+    count = sum(store.path_of(job).is_file() for job in jobs)
     return f"run again to go on: {count} of {plural(len(jobs), 'run')} {are(count)} stored in {store.folder}"
 
 
@@ -120,7 +126,7 @@ def report_failures(failures: Iterable[Failure]) -> int:
 @click.argument("file", type=click.Path(path_type=Path))
 @where_options(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
 @click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
-def experiment_command(file: Path, where: RunOptions, allow_code: bool) -> int:
+def experiment_command(file: Path, allow_code: bool, **options: Any) -> int:
     """Run the experiment that FILE describes and write a report.
 
     \b
@@ -137,12 +143,13 @@ def experiment_command(file: Path, where: RunOptions, allow_code: bool) -> int:
     from praemia.statistics.stored_runs import gather
 
     experiment = load_experiment(file, allow_code=allow_code)
-    result = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
+    where = _run_options(options, f"results-{experiment.name}")
+    result = sweep([experiment], where)
     if where.shard is None:  # a shard is only a part
-        studies, damaged = gather(result.store, result.experiments)
+        studies = gather(result.store, result.experiments)
         if studies:
-            publish(result, studies, damaged)
-            click.echo(results_table(series for study in studies for own in study.settings.values() for series in own))
+            publish(result, studies)
+            click.echo(results_table(series for study in studies for series in study.series))
     return report_failures(result.failures)
 
 
@@ -159,7 +166,7 @@ def reproduce_command(
     runs: int,
     episodes: int,
     seed: int,
-    where: RunOptions,
+    **options: Any,
 ) -> int:
     """Run the paper's experiments, with this package's own learner among them, and write a report on what held.
 
@@ -169,37 +176,38 @@ def reproduce_command(
     Finished runs are kept when the command is interrupted; run it again to do the rest.
     """
     from praemia.experiments.paper import experiments, select
-    from praemia.statistics.comparisons import verdict_lines
+    from praemia.statistics.measurements import verdict_lines
 
+    where = RunOptions(**options)
     if decide and where.shard is not None:
         raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
     result = sweep(select(experiments(runs, episodes, seed), only), where)
     if where.shard is not None or (result.failures and not result.store.files()):
         return report_failures(result.failures)
     result = _play_on(result, where) if decide else result
-    studies, damaged, claims = _look(result)
-    publish(result, studies, damaged)
+    studies, claims = _look(result)
+    publish(result, studies)
     for line in verdict_lines(claims):
         click.echo(line)
     click.echo("all learners on other tasks: praemia league")
     return report_failures(result.failures)
 
 
-def _look(result: Sweep) -> tuple[list[Study], list[str], list[Claim]]:
+def _look(result: Sweep) -> tuple[list[Study], list[Claim]]:
     from praemia.statistics.claims import check_claims
     from praemia.statistics.stored_runs import gather
 
-    studies, damaged = gather(result.store, result.experiments)
-    return studies, damaged, check_claims(studies)
+    studies = gather(result.store, result.experiments)
+    return studies, check_claims(studies)
 
 
 def _play_on(result: Sweep, where: RunOptions) -> Sweep:
     """Add runs for open claims and check them again, until more runs cannot help."""
     from praemia.experiments.requests import unite
-    from praemia.statistics.comparisons import further_runs
+    from praemia.statistics.measurements import further_runs
 
     while True:
-        claims = _look(result)[2]
+        _, claims = _look(result)
         more = further_runs(claims, result.experiments)
         if result.failures or not more:
             return result
@@ -235,7 +243,7 @@ def league_command(
     runs: int | None,
     episodes: int | None,
     seed: int,
-    where: RunOptions,
+    **options: Any,
 ) -> int:
     """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
 
@@ -253,18 +261,18 @@ def league_command(
     """
     if suite is not None:
         others = {"--task": tasks, "--set": settings, "--full": full, "--episodes": episodes}
-        return _play_suite(suite, names, runs, seed, where, others)
-    where = replace(where, out=where.out or Path("results-league"))
+        return _play_suite(suite, names, runs, seed, _run_options(options, f"results-{suite}"), others)
+    where = _run_options(options, "results-league")
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
     from praemia.statistics.claims import check_claims
-    from praemia.statistics.comparisons import verdict_lines
+    from praemia.statistics.measurements import verdict_lines
     from praemia.statistics.standings import boards, standings
     from praemia.statistics.stored_runs import gather
 
     contest = league(tasks, names, runs, episodes, seed, full=full, parameters=parse_settings(settings))
     result = sweep([contest], where)
-    studies, damaged = gather(result.store, result.experiments)
+    studies = gather(result.store, result.experiments)
     board, apart = boards(studies[0].settings if studies else {})
     if where.shard is None and not board.learners:
         say("no ranking: no learner has a run on every task (oracle baselines are not ranked)")
@@ -275,7 +283,7 @@ def league_command(
     if apart is not None and apart.learners:
         text += f"\n{APART}:\n\n{league_text(apart, standings(apart))}"
     emit({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)}, text)
-    publish(result, studies, damaged)
+    publish(result, studies)
     if claims and not wants_json():
         click.echo("\n".join(verdict_lines(claims)))
     return report_failures(result.failures)
@@ -295,16 +303,15 @@ def _play_suite(
         raise ParameterError(f"--suite with {', '.join(clashing)}; a suite has tasks and lengths of its own")
     suite = find(name)
     # Hundreds of policies for hundreds of steps each would fill a disk, and no figure shows them.
-    where = replace(where, out=where.out or Path(f"results-{suite.name}"), policies=False)
+    where = replace(where, policies=False)
     result = sweep([suite_experiment(suite, names, runs, seed)], where)
     # Learners that were asked for earlier, in the same folder, are in the table too.
-    unreadable: list[str] = []
-    earlier = [e for e in result.store.asked(unreadable.append) if e.name == result.experiments[0].name]
-    studies, damaged = gather(result.store, unite([*result.experiments, *earlier])[:1])
+    earlier = [e for e in result.store.asked() if e.name == result.experiments[0].name]
+    studies = gather(result.store, unite([*result.experiments, *earlier])[:1])
     if where.shard is None and studies:
         lines = suite_lines(suite, studies[0].settings)
         emit(suite_data(suite, lines), suite_text(suite, lines))
-        publish(result._replace(has_new_runs=True), studies, [*unreadable, *damaged])
+        publish(result._replace(has_new_runs=True), studies)
     return report_failures(result.failures)
 
 

@@ -13,7 +13,7 @@ import click
 from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 UNTIL_KEYS = ("until", "certify", "reached", "checks")
-EXCEEDS = "*"  # marks a bound that is more than the plan's own value
 NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough
 
 
@@ -36,7 +35,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
 )
 @click.option("--scale", type=float, help="The method's exploration coefficient.  [default: 0.01]")
-@click.option("--keep-search", is_flag=True, help="Also keep the episodes in which EULER searched.")
+@click.option("--keep-search", is_flag=True, default=None, help="Also keep the episodes in which EULER searched.")
 @click.option(
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine fixed in advance; may be repeated."
 )
@@ -47,7 +46,16 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
 def explore_command(
-    task: str, episodes: int | None, machines: tuple[str, ...], append: bool, seed: int, out: Path, **how: Any
+    task: str,
+    episodes: int | None,
+    method: str | None,
+    machines: tuple[str, ...],
+    until: float | None,
+    certify: str | None,
+    append: bool,
+    seed: int,
+    out: Path,
+    **settings: Any,
 ) -> int:
     """Explore TASK without using any reward, and save the data to a file.
 
@@ -65,7 +73,7 @@ def explore_command(
     from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
-    until, certify = how["until"], how["certify"] or "likely"
+    given = {name: value for name, value in settings.items() if value is not None}
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
@@ -79,24 +87,26 @@ def explore_command(
         collected = explore(
             problem,
             episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
+            method=method,
             seed=seed,
             machines=fixed,
+            until=until,
+            certify=certify,
             on_progress=progress.count("episodes"),
-            on_check=lambda check: say(_check_line(check, until, certify)),
-            **how,
+            on_check=lambda check: say(_check_line(check, until, certify or "likely")),
+            **given,
         )
     dataset = collected if before is None else before.merge(collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
     recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
     ending = "" if until is None else _ending(collected, fixed) + "\n"
-    method = collected.sources[-1]["method"]
-    record = {"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_coverage_record(dataset)}
-    emit(record, f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
+    how = {"task": problem.name, "method": collected.sources[-1]["method"], "out": str(out), "seconds": seconds}
+    emit(how | _coverage_record(dataset), f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
-def _check_line(check: Check, until: float, certify: str) -> str:
+def _check_line(check: Check, until: float | None, certify: str) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
     return f"{plural(check.episodes, 'episode')}: {certify} loss {loss}, until {until:g}"
 
@@ -202,60 +212,33 @@ def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Calla
 
 def _text(rows: list[MachineReport]) -> str:
     from praemia.exploration.plan_from import SAYS_LITTLE
+    from praemia.report.exploration_page import EXCEEDS, machines_table
 
-    is_truth_known = rows[0].optimum is not None
-    header = (
-        "machine",
-        "value in p̂",
-        "proven: loses ≤",
-        "likely: loses ≤",
-        "of at most",
-        *(("optimum", "true value", "loss") if is_truth_known else ()),
-    )
-    table = [_cells(row) for row in rows]
-    text = f"{rows[0].plan.dataset.coverage()}\n\n{table_text(header, table)}\n"
+    table = machines_table(rows)
+    text = f"{rows[0].plan.dataset.coverage()}\n\n{table}\n"
     text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
-    if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
+    if any(EXCEEDS in cell for cells in table.rows for cell in cells[2:4]):
         text += f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}\n"
     worst = max(rows, key=lambda row: row.plan.certificate.share)
     return f"{text}\n{worst.name}\n{worst.text()}"
 
 
-def _cells(row: MachineReport) -> tuple[str, ...]:
-    certificate = row.plan.certificate
-    proven = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
-    likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
-    marks = [
-        EXCEEDS if bound is not None and row.exceeds_value(bound) else " "
-        for bound in (certificate.bound, None if row.likely is None else row.likely.loss)
-    ]
-    value = f"{row.plan.value.value:.4f}"
-    cells = (row.name, value, proven + marks[0], likely + marks[1], f"{certificate.largest:.4f}")
-    if row.optimum is None or row.true_value is None:
-        return cells
-    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
-
-
 def _machine_record(row: MachineReport) -> dict[str, Any]:
     """Return a machine's line as plain data."""
-    certificate = row.plan.certificate
+    sure = row.plan.certificate
+    numbers = ("bound", "largest", "failure_prob", "optimistic", "pessimistic", "simulation")
     record: dict[str, Any] = {
         "machine": row.name,
         "value": row.plan.value.value,
         "alpha": row.plan.alpha,
         "certificate": {
-            "bound": certificate.bound,
-            "largest": certificate.largest,
-            "vacuous": certificate.is_vacuous,
-            "exceeds_value": row.exceeds_value(certificate.bound),
-            "failure_prob": certificate.failure_prob,
-            "holds_for": certificate.scope.value,
-            "optimistic": certificate.optimistic,
-            "pessimistic": certificate.pessimistic,
-            "simulation": certificate.simulation,
+            **{name: getattr(sure, name) for name in numbers},
+            "vacuous": sure.is_vacuous,
+            "exceeds_value": row.exceeds_value(sure.bound),
+            "holds_for": sure.scope.value,
         },
         "likely_loss": _likely_record(row),
-        "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
+        "visit": [[item.observation, item.action, item.visits] for item in sure.to_visit],
     }
     if row.optimum is not None and row.true_value is not None:
         record |= {"optimum": row.optimum, "true_value": row.true_value, "loss": row.optimum - row.true_value}
@@ -266,15 +249,9 @@ def _likely_record(row: MachineReport) -> dict[str, Any] | None:
     """Return a likely loss as plain data, with all that it depends on."""
     if row.likely is None:
         return None
+    names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")
     return {
         "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
-        "loss": row.likely.loss,
-        "level": row.likely.level,
+        **{name: getattr(row.likely, name) for name in names},
         "exceeds_value": row.exceeds_value(row.likely.loss),
-        "draws": row.likely.draws,
-        "seed": row.likely.seed,
-        "monte_carlo": list(row.likely.monte_carlo),
-        "mean": row.likely.mean,
-        "labels_drawn": row.likely.labels_drawn,
-        "never_seen": list(row.likely.never_seen),
     }

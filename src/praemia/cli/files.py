@@ -12,7 +12,7 @@ import click
 from praemia.cli.common import complete_tasks, file_option, named_machine
 from praemia.cli.output import Function, emit, json_option, report_written
 from praemia.files.load_save import MACHINE_FORMATS
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import Table, plural
 
 MOST_LISTED = 20  # labels or rewards of traces
 
@@ -56,7 +56,7 @@ def _check_traces(file: str) -> None:
     listed = [*labels[:MOST_LISTED], *rewards[:MOST_LISTED]]
     unit = "step" if steps == "1" else "steps"
     text = f"ok: {episodes} of {steps} {unit}, {distinct:,} distinct\n\n"
-    text += table_text(("", "value", "steps"), listed)
+    text += str(Table(("", "value", "steps"), listed))
     if more := len(labels) + len(rewards) - len(listed):
         text += f"… and {more:,} more; --json lists all"
     emit({"ok": True, "kind": "traces", **summary}, text)
@@ -132,11 +132,9 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
 
     The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
     """
-    from praemia.pictures.diagrams import draw_machine, mermaid
-
-    machine = named_machine(task_or_machine)
+    drawing = named_machine(task_or_machine).draw()
     if out is None:
-        click.echo(mermaid(machine), nl=False)
+        click.echo(str(drawing))
     else:
-        draw_machine(machine, out)
+        drawing.save(out)
         report_written(out)

@@ -10,10 +10,11 @@ import click
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
 from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.cli.progress import display
-from praemia.text_tables import table_text
+from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.inference import Edge
+    from praemia.machines.automata import Automaton
     from praemia.machines.machine import RewardMachine
 
 MOST_SHOWN = 30
@@ -61,8 +62,7 @@ def machine_command(
     """
     from praemia.files import save_machine
     from praemia.files.load_save import find_writer
-    from praemia.machines.from_formulas import accepting_machine, growth_limits, machine_from
-    from praemia.pictures.diagrams import draw_machine
+    from praemia.machines.from_formulas import accepting_automaton, growth_limits, machine_from
 
     require_drawing(draw)
     if out is not None:
@@ -78,18 +78,18 @@ def machine_command(
         "num_states": machine.num_states,
         "diagram_nodes": len(machine.diagrams),
         "states": [{"name": name, "meaning": meaning} for name, meaning in machine.meanings.items()],
-        "trace": None if trace is None else _judged(accepting_machine(kind, text, growth, syntax), machine, trace),
+        "trace": None if trace is None else _judged(accepting_automaton(kind, text, growth, syntax), machine, trace),
     }
     if draw is not None:
-        draw_machine(machine, draw, title=text)
+        machine.draw(title=text).save(draw)
     if out is not None:
         save_machine(machine, out)
     report_written(draw, out)
     emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
-def _judged(accepting: RewardMachine, machine: RewardMachine, trace: str) -> dict[str, Any]:
-    from praemia.machines.from_formulas import judge
+def _judged(accepting: Automaton[Any], machine: RewardMachine, trace: str) -> dict[str, Any]:
+    from praemia.machines.automata import judge
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
@@ -115,7 +115,7 @@ def _trace_text(record: dict[str, Any]) -> str:
         last += " so far; what follows could change that"
     else:
         last += f": decided at step {decided}, whatever follows" if decided else ", as every trace"
-    return table_text(("step", "label", "satisfied", "reward"), rows) + last
+    return f"{Table(('step', 'label', 'satisfied', 'reward'), rows)}{last}"
 
 
 def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
@@ -160,7 +160,7 @@ def infer_command(
     from praemia.files import save_machine
     from praemia.inference import infer, load_traces
     from praemia.inference.comparing import compare_with_truth
-    from praemia.pictures.inferred import draw_inference
+    from praemia.pictures.inferred import inference_drawing
 
     require_drawing(draw)
     true_machine = None if truth is None else named_machine(truth)
@@ -175,19 +175,19 @@ def infer_command(
 
         inference = infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=report)
     if draw is not None:
-        draw_inference(inference, draw, true_machine)
+        inference_drawing(inference, true_machine).save(draw)
     if out is not None:
         save_machine(inference.machine, out)
     report_written(out, draw)
     comparison = None if true_machine is None else compare_with_truth(inference, true_machine)
-    text = "\n".join(inference.lines()) + "\n\n" + _edges_text(inference.edges)
+    text = "\n".join(inference.lines()) + f"\n\n{_edges_table(inference.edges)}"
     if comparison is not None:
         text += "".join(f"\nthe truth: {line}" for line in comparison.lines())
     right = None if comparison is None else comparison.is_right
     emit({"traces": str(traces), **inference.to_json(), "right": right}, text)
 
 
-def _edges_text(edges: tuple[Edge, ...]) -> str:
+def _edges_table(edges: tuple[Edge, ...]) -> Table:
     from praemia.inference.traces import label_text
 
     rows = [
@@ -202,4 +202,4 @@ def _edges_text(edges: tuple[Edge, ...]) -> str:
         )
         for edge in edges
     ]
-    return table_text(("from", "on", "reward", "to", "seen", "probability", "interval"), rows)
+    return Table(("from", "on", "reward", "to", "seen", "probability", "interval"), rows)

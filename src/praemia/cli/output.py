@@ -31,12 +31,12 @@ def wants_json() -> bool:
     return bool(click.get_current_context().meta.get(JSON))
 
 
-def emit(record: Mapping[str, Any], text: str) -> None:
-    """Print what a command found: the record as one JSON object with ``--json``, else the text, if there is any."""
+def emit(record: Mapping[str, Any], text: object) -> None:
+    """Print what a command found: the record as one JSON object with ``--json``, else a text or a table, if any."""
     if wants_json():
         click.echo(json.dumps(_as_json(record), allow_nan=False))
-    elif text:
-        click.echo(text.rstrip("\n"))
+    elif shown := str(text).rstrip("\n"):
+        click.echo(shown)
 
 
 def _as_json(value: Any) -> Any:

@@ -13,7 +13,7 @@ from praemia.cli.common import file_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import say
 from praemia.errors import ParameterError, require
-from praemia.text_tables import are, plural, table_text
+from praemia.text_tables import Table, are, plural
 
 if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Series
@@ -34,7 +34,7 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
     """
     from praemia.experiments.store import Store
     from praemia.statistics.frames import curve_columns, run_columns, write_csv, write_parquet
-    from praemia.statistics.stored_runs import group, read_all
+    from praemia.statistics.stored_runs import group
 
     if curves and csv_file is None and parquet_file is None:
         raise ParameterError("--curves says what is written; give a file with --csv or --parquet")
@@ -42,8 +42,9 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
         raise ParameterError(f"--csv and --parquet both name {str(csv_file)!r}; give each a file of its own")
     if parquet_file is not None:
         require("pyarrow.parquet")
-    runs, damaged = read_all(Store.open(folder))
-    members = group(runs)
+    store = Store.open(folder)
+    runs = list(store.runs())
+    damaged = list(store.damaged.values())
     for message in damaged:
         say(f"warning: {message}")
     columns = curve_columns if curves else run_columns
@@ -51,20 +52,20 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
         if file is not None:
             write(columns(runs), file)
     report_written(csv_file, parquet_file)
-    entries = [_entry(series) for series in members]
+    entries = [_entry(series) for series in group(runs)]
     if not entries:
         say("no runs yet")
     emit({"results": entries, "damaged": damaged}, _table(entries) if entries else "")
 
 
-def results_table(members: Iterable[Series]) -> str:
-    """Write the runs of learners on tasks as a table: how many, and the mean final regret with its 95% interval."""
+def results_table(members: Iterable[Series]) -> Table:
+    """Return the runs of learners on tasks as a table: how many, and the mean final regret with its 95% interval."""
     return _table([_entry(series) for series in members])
 
 
-def _table(entries: Sequence[dict[str, Any]]) -> str:
+def _table(entries: Sequence[dict[str, Any]]) -> Table:
     several = len({entry["streams"] for entry in entries}) > 1
-    return table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
+    return Table(HEADER, [_line(entry, with_streams=several) for entry in entries])
 
 
 def _seed(series: Series) -> str:
@@ -85,7 +86,7 @@ def _entry(series: Series) -> dict[str, Any]:
         "parameters": series.first.parameters,
         "episodes": series.num_episodes,
         "seed": _seed(series),
-        "streams": series.first.streams,
+        "streams": series.first.rng_revision,
         "runs": series.num_runs,
         "regret": regret.estimate,
         "low": regret.low,
@@ -117,13 +118,14 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     from praemia.statistics.stored_runs import discover
 
     if figures:
-        require("PIL", "matplotlib.figure")
-    studies, damaged = discover(Store.open(folder))
+        require("matplotlib.figure")
+    store = Store.open(folder)
+    studies = discover(store)
     if not studies:
-        also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""
+        also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
         raise FileError(f"{folder}: there are no runs to report on{also}; praemia reproduce makes them")
     path = folder / "report.html" if out is None else out
-    _, *files = write_report(studies, damaged, path, figures=figures)
+    _, *files = write_report(studies, store.damaged.values(), path, figures=figures)
     also = (
         f"; {plural(len(files), 'file')} of figures {are(len(files))} in {path.parent / 'figures'}" if figures else ""
     )

@@ -12,7 +12,6 @@ import click
 
 from praemia.cli.common import (
     RunOptions,
-    Variant,
     complete_tasks,
     episodes_option,
     is_typed,
@@ -28,7 +27,7 @@ from praemia.cli.common import (
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option
 from praemia.cli.progress import display
-from praemia.text_tables import number, plural, table_text
+from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
@@ -59,11 +58,12 @@ def run_command(
     settings: tuple[str, ...],
     episodes: int,
     steps: int | None,
-    variant: Variant,
+    until_done: bool,
+    discount: float | None,
     runs: int,
     seed: int,
-    where: RunOptions,
     hidden_machine: bool,
+    **where: Any,
 ) -> int:
     """Run learners on TASK and print their exact regret.
 
@@ -85,10 +85,10 @@ def run_command(
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    text_of_task = TaskText.of(task, **vars(variant))
+    text_of_task = TaskText.of(task, until_done=until_done, discount=discount)
     setting = Setting(text_of_task, choices, runs, num_episodes, seed, num_steps=steps)
     began = time.perf_counter()
-    members, failures = _perform(setting, where)
+    members, failures = _perform(setting, RunOptions(**where))
     optimal = members[0].first.optimal_value if members else None
     rows = [_row(series) for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
@@ -98,13 +98,18 @@ def run_command(
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
         lengths += f", discount {members[0].first.discount:g}" if members[0].first.discount < 1.0 else ""
         text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
-        text += _table(rows, with_steps=variant.until_done or steps is not None)
+        text += str(_table(rows, with_steps=until_done or steps is not None))
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
-        text += f"; kept in {where.out}" if where.out else ""
-        text += "\n\n" + _next_steps([task, *variant.words], names)
+        text += f"; kept in {where['out']}" if where["out"] else ""
+        text += "\n\n" + _next_steps([task, *_variant_words(until_done, discount)], names)
     emit({**shared, "learners": rows}, text)
     return report_failures(failures)
+
+
+def _variant_words(until_done: bool, discount: float | None) -> list[str]:
+    """Return what was changed about the task as a user types it."""
+    return ["--until-done"] * until_done + ([] if discount is None else ["--discount", f"{discount:g}"])
 
 
 def _next_steps(task: list[str], names: Sequence[str]) -> str:
@@ -152,7 +157,7 @@ def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     emit(
         {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
         f"{task.name}, machine hidden: {plural(episodes, 'episode')}, optimal value {optimal:.5g}\n\n"
-        + table_text(header, table),
+        f"{Table(header, table)}",
     )
 
 
@@ -177,8 +182,8 @@ def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
     }
 
 
-def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
-    return table_text(
+def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
+    return Table(
         ("learner", "regret", "per 1,000 episodes at the end", *("steps",) * with_steps, "plans", "s per run"),
         [
             (

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from praemia.cli.common import (
-    Variant,
     complete_environments,
     complete_learners,
     complete_tasks,
@@ -19,25 +18,25 @@ from praemia.cli.common import (
 from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
 from praemia.cli.progress import display
 from praemia.errors import ParameterError
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import Table, plural
 
 
 @click.command("solve")
 @click.argument("task", shell_complete=complete_tasks)
 @variant_options
 @json_option
-def solve_command(task: str, variant: Variant) -> None:
+def solve_command(task: str, **variant: Any) -> None:
     """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
     from praemia.files import resolve_task
     from praemia.planning.exact import solve
 
-    problem = resolve_task(task, **vars(variant))
+    problem = resolve_task(task, **variant)
     with display():
         value = solve(problem, keep_values=False).value
     record = {
         "task": problem.name,
         "value": value,
-        "horizon": int(problem.horizon) if problem.has_horizon else None,
+        "horizon": problem.horizon,
         **({"discount": problem.discount} if problem.discount < 1.0 else {}),
         "observations": problem.num_observations,
         "actions": problem.num_actions,
@@ -62,8 +61,8 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
         raise ParameterError(f"{problem.name} has a discount; Theorem 1 and the lower bound are of tasks without one")
     sizes = (problem.num_observations, problem.num_actions)
     span = problem.machine.reward_range.span
-    bound = regret_bound(*sizes, problem.num_machine_states, problem.horizon, episodes, failure_prob, span)
-    lower = regret_lower_bound(*sizes, problem.horizon, episodes, span)
+    bound = regret_bound(*sizes, problem.num_machine_states, problem.max_steps, episodes, failure_prob, span)
+    lower = regret_lower_bound(*sizes, problem.max_steps, episodes, span)
     terms = [
         ("leading", "leading", "72 ι √(HOAT)", bound.leading),
         ("model_error", "model error", "2500 H² O² A^1.5 ι²", bound.model_error),
@@ -74,7 +73,7 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
     ]
     asked = {"task": problem.name, "episodes": episodes, "failure_prob": failure_prob}
     text = f"{problem.name}, {plural(episodes, 'episode')}, ρ = {failure_prob:g}\n\n"
-    text += table_text(("term", "formula", "value"), [(*names, f"{value:,.0f}") for _, *names, value in terms])
+    text += str(Table(("term", "formula", "value"), [(*names, f"{value:,.0f}") for _, *names, value in terms]))
     if span != 1.0:
         text += f"\nRewards span {span:g}; each term is that for rewards in [0, 1], times {span:g}.\n"
     if bound.is_vacuous:
@@ -96,7 +95,7 @@ def envs_command(name: str | None) -> None:
     if name is None:
         entries = [_env_entry(example) for example in envs.names()]
         rows = [(entry["name"], *_sizes_text(entry), aims()[entry["name"]]) for entry in entries]
-        table = table_text(("name", "sizes", "horizon", "what to do"), rows, terminal_width())
+        table = Table(("name", "sizes", "horizon", "what to do"), rows).text(terminal_width())
         emit(
             {"environments": envs.names(), "entries": entries},
             f"{table}\nsizes: observations × actions × machine states\npraemia envs NAME shows one, with its picture",
@@ -104,7 +103,7 @@ def envs_command(name: str | None) -> None:
         return
     task = envs.make(name)
     record = _env_entry(name) | {"propositions": list(task.machine.propositions)}
-    emit(record, "" if wants_json() else f"{envs.describe(name)}\n\n{envs.text_picture(task)}")
+    emit(record, "" if wants_json() else f"{envs.describe(name)}\n\n{task.draw()}")
 
 
 SIZES = ("observations", "actions", "machine_states", "horizon")
@@ -115,7 +114,7 @@ def _env_entry(name: str) -> dict[str, Any]:
     from praemia.envs.registry import make, summary
 
     task = make(name)
-    sizes = (task.num_observations, task.num_actions, task.num_machine_states, int(task.horizon))
+    sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
     return {
         "name": task.name,
         **dict(zip(SIZES, sizes, strict=True)),
@@ -144,7 +143,7 @@ def learners_command(name: str | None) -> None:
         return
     entries = [describe_learner(each) for each in learners.names()]
     rows = [(entry["name"], entry["summary"]) for entry in entries]
-    table = table_text(("learner", "what it does"), rows, terminal_width())
+    table = Table(("learner", "what it does"), rows).text(terminal_width())
     emit({"learners": entries}, f"{table}\npraemia learners NAME shows one, with its parameters")
 
 
@@ -179,7 +178,7 @@ def _learner_text(entry: dict[str, Any]) -> str:
     ]
     if rows:
         header = ("parameter", "default", "range", "what it does")
-        lines += ["", table_text(header, rows, terminal_width()).rstrip()]
+        lines += ["", Table(header, rows).text(terminal_width()).rstrip()]
         first = entry["parameters"][0]
         lines += ["", f"praemia run TASK --learner {entry['name']} --set {first['name']}={first['default']}"]
     return "\n".join(lines)

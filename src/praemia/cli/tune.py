@@ -23,7 +23,7 @@ from praemia.cli.common import (
 from praemia.cli.experiments import report_failures, sweep
 from praemia.cli.output import emit, json_option
 from praemia.errors import ParameterError
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import LearnerChoice
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @tasks_option("the paper's")
-@click.option("--only", multiple=True, metavar="SETTING", help="One of the paper's settings; may be repeated.")
 @learners_option()
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
@@ -44,13 +43,12 @@ if TYPE_CHECKING:
 @json_option
 def tune_command(
     tasks: tuple[str, ...],
-    only: tuple[str, ...],
     names: tuple[str, ...],
     tries: tuple[str, ...],
     runs: int,
     episodes: int,
     seed: int,
-    where: RunOptions,
+    **where: Any,
 ) -> int:
     """Search for parameters: all combinations of the values to try, with equal budgets, on tasks or on the paper's.
 
@@ -61,15 +59,13 @@ def tune_command(
     praemia tune --task rooms-5 --learner headroom --try headroom_scale=0.3,0.6,1
     praemia tune --task my-task.yaml --learner my.py:MyLearner --try bonus_scale=1,2
     """
-    from praemia.experiments.paper import select, tuning
+    from praemia.experiments.paper import tuning
     from praemia.experiments.settings import TaskText
     from praemia.statistics.stored_runs import collect
 
-    if tasks and only:
-        raise click.UsageError("--task and --only together; --only is for the paper's settings")
-    (search,) = select([tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])], only)
+    search = tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])
     keys = list(parse_tries(tries)) or ["bonus_scale"]
-    store, _, failures, _ = sweep([search], where, is_reported=False)
+    store, _, failures, _ = sweep([search], RunOptions(**where), is_reported=False)
     stored = collect(store, search.settings)
     budget = Counter(choice.name for choice in search.settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
@@ -147,8 +143,8 @@ def _entries(
     return entries
 
 
-def _table(results: list[dict[str, Any]]) -> str:
-    """Write a row for each combination, the best of each learner on each task first; failures come last."""
+def _table(results: list[dict[str, Any]]) -> Table:
+    """Return a row for each combination, the best of each learner on each task first; failures come last."""
     rows = []
     for entry in results:
         best = _label(entry["best"], list(entry["best"]))
@@ -157,4 +153,4 @@ def _table(results: list[dict[str, Any]]) -> str:
             note = "best" if label == best else ""
             rows.append((entry["task"], entry["learner"], label, number(entry["regret"][label]), *ends, note))
         rows += [(entry["task"], entry["learner"], label, "failed", "", "", "") for label in entry["failed"]]
-    return table_text(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)
+    return Table(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)

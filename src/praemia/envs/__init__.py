@@ -1,4 +1,4 @@
-"""Built-in environments, their pictures, and the bridge to Gymnasium.
+"""Built-in environments, and the bridge to Gymnasium.
 
 ``make`` makes one by name; ``names`` lists some. Gymnasium is imported only by what needs it.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from praemia.envs.cells import cells
 from praemia.envs.craft import craft
 from praemia.envs.drawn_tasks import drawn_task, random_task
 from praemia.envs.flower import flower
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
+from praemia.envs.numbering import cells
 from praemia.envs.office import office, office_jair, office_map
-from praemia.envs.registry import describe, make, names, picture, svg_picture, text_picture
+from praemia.envs.registry import describe, make, names
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
@@ -36,12 +36,9 @@ __all__ = [
     "office",
     "office_jair",
     "office_map",
-    "picture",
     "random_task",
     "riverswim",
     "riverswim_prm",
-    "svg_picture",
-    "text_picture",
     "two_rooms",
     "warehouse",
 ]

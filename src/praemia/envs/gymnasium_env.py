@@ -96,7 +96,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         if not self._is_over:
             label, reward = self._play_on(int(action))
         self._step += 1
-        truncated = self._step >= self.task.horizon
+        truncated = self._step >= self.task.max_steps
         env_step = {"reward": 0.0, "terminated": self._is_over, "truncated": truncated}
         is_done = self._is_over or self._machine_state in self.task.done_states
         return self._state(), reward, is_done, truncated, {"label": label, "environment": env_step}
@@ -105,9 +105,10 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         """Draw a step; return its label and reward."""
         mdp, table = self.task.mdp, self.task.table
         row = self._observation * mdp.num_actions + action
-        edge = self._draw_between(mdp.probs, mdp.indptr, row)
+        edge = mdp.indptr[row] + self._draw(mdp.probs[mdp.indptr[row] : mdp.indptr[row + 1]])
         label = int(mdp.labels[edge])
-        move = self._draw_between(table.probs, table.indptr, label * table.num_states + self._machine_state)
+        row = label * table.num_states + self._machine_state
+        move = table.indptr[row] + self._draw(table.probs[table.indptr[row] : table.indptr[row + 1]])
         law = table.laws[table.law_indptr[move] : table.law_indptr[move + 1]]
         piece = law[self._draw_up_to(law["sum"])]
         self._observation = int(mdp.successors[edge])
@@ -122,9 +123,9 @@ class TaskEnv(gymnasium.Env[Any, Any]):
             return np.asarray(render_image(frame_scene(task_picture(self.task), self._observation)))
         machine_state = self.task.machine.states[self._machine_state]
         name = self.task.mdp.observation_name(self._observation)
-        status = f"step {self._step} of {self.task.horizon}: observation {name}, machine state {machine_state}\n"
+        status = f"step {self._step} of {self.task.max_steps}: observation {name}, machine state {machine_state}\n"
         try:
-            return page_text(task_picture(self.task), self.task.name, self._observation) + status
+            return f"{page_text(task_picture(self.task), self.task.name, self._observation)}\n{status}"
         except SizeError:
             return status
 
@@ -134,11 +135,6 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     def _state(self) -> Any:
         return self.state_of(self._observation, self._machine_state)
-
-    def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
-        """Draw an entry of a sparse row."""
-        first, last = int(indptr[row]), int(indptr[row + 1])
-        return first + self._draw(probs[first:last])
 
     def _draw(self, probs: NDArray[np.float64]) -> int:
         """Draw a number by its probability; scaling makes up for a sum that is 1 only to rounding."""

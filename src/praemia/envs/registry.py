@@ -21,9 +21,6 @@ from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, did_you_mean, unknown_name
-from praemia.pictures.renderers import render_svg
-from praemia.pictures.task_picture import page_scene, page_text, task_picture
-from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
 _NUMBER = "[0-9]{1,18}"
@@ -211,48 +208,6 @@ def describe(name: str) -> str:
         f"propositions: {', '.join(task.machine.propositions)}\n"
         f"parameters of {family}: {', '.join(FAMILIES[family].parameters)}"
     )
-
-
-def picture(task: Task | str) -> Picture:
-    """Return the picture of a task; one without a map is drawn as a graph of its observations.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> len(praemia.envs.picture("warehouse-4").spots)  # one for each observation
-    16
-    """
-    return task_picture(_task_of(task))
-
-
-def text_picture(task: Task | str) -> str:
-    """Return the picture of a task, or of a built-in name, as text.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> print(praemia.envs.text_picture("warehouse-3").splitlines()[3])
-    | S   .   I |
-    """
-    task = _task_of(task)
-    return page_text(task_picture(task), task.name)
-
-
-def svg_picture(task: Task | str) -> str:
-    """Return the picture of a task, or of a built-in name, as an SVG document.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> praemia.envs.svg_picture("warehouse-4").startswith("<svg")
-    True
-    """
-    task = _task_of(task)
-    return render_svg(page_scene(task_picture(task), task.name))
-
-
-def _task_of(task: Task | str) -> Task:
-    return make(task) if isinstance(task, str) else task
 
 
 def _parse(name: str) -> tuple[str, dict[str, Any]]:

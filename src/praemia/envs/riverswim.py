@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ParameterError, require_whole
+from praemia.errors import require_whole
 from praemia.limits import require_memory
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -26,11 +26,12 @@ from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.task import Task
 
 LEFT, RIGHT = 0, 1
+MAX_SIZE = 10_000_000
 _ROW = 15
 _BYTES_PER_OBSERVATION = 400  # four entries of four arrays, and the copies made while they are sorted
 
 
-def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool = False) -> Task:
+def riverswim(size: int = 5, horizon: int | None = None) -> Task:
     """Swim against the current from one end of a river to the other, and back.
 
     The horizon is 2 · size unless it is given.
@@ -41,21 +42,8 @@ def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool 
     >>> f"{praemia.solve(praemia.envs.riverswim(size=5)).value:.4f}"
     '0.8394'
     """
-    require_whole("size", size, 2, 10_000_000)
-    if not isinstance(probabilistic, bool):
-        raise ParameterError(f"probabilistic={probabilistic!r}; expected true or false")
-    require_memory(_BYTES_PER_OBSERVATION * size, f"a river of {size:,} observations")
-    right_end = {"source": size - 2, "target": size - 1} if probabilistic else {"source": size - 1}
-    labels = [
-        LabelRule(frozenset({"left-end"}), source=0),
-        LabelRule(frozenset({"right-end"}), **right_end),
-    ]
-    mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right")).with_map(
-        River(size)
-    )
-    name = f"riverswim-prm-{size}" if probabilistic else f"riverswim-{size}"
-    machine = probabilistic_patrol() if probabilistic else patrol()
-    return Task(mdp, machine, 2 * size if horizon is None else horizon, name)
+    require_whole("size", size, 2, MAX_SIZE)
+    return _task(f"riverswim-{size}", size, horizon, LabelRule("right-end", source=size - 1), patrol())
 
 
 def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
@@ -67,7 +55,16 @@ def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
     >>> praemia.envs.riverswim_prm(size=5).machine.is_deterministic
     False
     """
-    return riverswim(size, horizon, probabilistic=True)
+    require_whole("size", size, 2, MAX_SIZE)
+    right_end = LabelRule("right-end", source=size - 2, target=size - 1)
+    return _task(f"riverswim-prm-{size}", size, horizon, right_end, probabilistic_patrol())
+
+
+def _task(name: str, size: int, horizon: int | None, right_end: LabelRule, machine: RewardMachine) -> Task:
+    require_memory(_BYTES_PER_OBSERVATION * size, f"a river of {size:,} observations")
+    labels = [LabelRule("left-end", source=0), right_end]
+    mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right"))
+    return Task(mdp.with_map(River(size)), machine, 2 * size if horizon is None else horizon, name)
 
 
 def _river(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -82,7 +82,7 @@ def tuning(
     return Experiment(
         TUNING,
         "The search for parameters" if choices else "The search for the exploration coefficients",
-        tuple(Setting(task, choices or candidates(), num_runs, num_episodes, seed, stream=1) for task in tasks),
+        tuple(Setting(task, choices or candidates(), num_runs, num_episodes, seed, is_tuning=True) for task in tasks),
     )
 
 

@@ -9,93 +9,50 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
-from pydantic import ValidationError
-
-from praemia.errors import FileError, ParameterError
-from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
-from praemia.files.schema import Part
-
-
-class _TaskPart(Part):
-    name: str
-    text: str
-
-
-class _LearnerPart(Part):
-    name: str
-    parameters: dict[str, Any]
-    title: str
-    origin: str
-
-
-class _SettingPart(Part):
-    """A setting; ``learners`` are places in the record's list."""
-
-    task: _TaskPart
-    learners: list[int]
-    num_runs: int
-    num_episodes: int | None = None
-    num_steps: int | None = None
-    test_every: int | None = None
-    seed: int
-    stream: int
-    streams: int
-
-
-class _ExperimentPart(Part):
-    name: str
-    purpose: str
-    command: str
-    settings: list[_SettingPart]
-
-
-class _RequestPart(Part):
-    learners: list[_LearnerPart]
-    experiments: list[_ExperimentPart]
+from praemia.errors import FileError
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting
 
 
 def as_record(experiments: Iterable[Experiment]) -> bytes:
-    """Return what one command asks for as the text of a file."""
+    """Return what one command asks for as the text of a file; a setting names learners by their places in a list."""
     learners: list[dict[str, Any]] = []
 
     def place(choice: LearnerChoice) -> int:
-        learner = {key: getattr(choice, key) for key in _LearnerPart.model_fields}
-        if learner not in learners:
-            learners.append(learner)
-        return learners.index(learner)
+        if choice.data not in learners:
+            learners.append(choice.data)
+        return learners.index(choice.data)
 
     def record(setting: Setting) -> dict[str, Any]:
-        numbers = {key: getattr(setting, key) for key in _SettingPart.model_fields if key not in ("task", "learners")}
-        numbers = {key: number for key, number in numbers.items() if number is not None}
-        return {"task": asdict(setting.task), "learners": [place(choice) for choice in setting.choices], **numbers}
+        given = {key: value for key, value in vars(setting).items() if value is not None}
+        given |= {"stream": int(given.pop("is_tuning")), "streams": given.pop("rng_revision")}
+        return {"task": vars(given.pop("task")), "learners": [place(item) for item in given.pop("choices")], **given}
 
-    records = [
-        {"name": e.name, "purpose": e.purpose, "command": e.command, "settings": [record(s) for s in e.settings]}
-        for e in experiments
-    ]
+    records = [{**vars(e), "settings": [record(setting) for setting in e.settings]} for e in experiments]
     return json.dumps({"learners": learners, "experiments": records}, indent=1).encode() + b"\n"
 
 
 def from_record(data: bytes, where: str) -> list[Experiment]:
     """Read what a command asked for; ``where`` names the file in messages."""
+    from pydantic import ConfigDict, TypeAdapter
+    from pydantic_core import from_json
+
     try:
-        record = _RequestPart.model_validate_json(data)
-        choices = [LearnerChoice(**dict(learner)) for learner in record.learners]
-        return [
-            Experiment(e.name, e.purpose, tuple(_setting(part, choices) for part in e.settings), e.command)
-            for e in record.experiments
-        ]
-    except (ValidationError, IndexError, ParameterError) as error:
-        kind = type(error).__name__
-        raise FileError(f"{where}: damaged; expected a record of the experiments asked for ({kind})") from None
-
-
-def _setting(part: _SettingPart, choices: list[LearnerChoice]) -> Setting:
-    numbers = part.model_dump(exclude={"task", "learners"})
-    return Setting(TaskText(**dict(part.task)), tuple(choices[i] for i in part.learners), **numbers)
+        record = from_json(data)
+        if any("code" in learner for learner in record["learners"]):
+            raise ValueError("found code, which nobody may put into a record")
+        for experiment in record["experiments"]:
+            for setting in experiment["settings"]:
+                setting["choices"] = [record["learners"][place] for place in setting.pop("learners")]
+                setting |= {"is_tuning": setting.pop("stream"), "rng_revision": setting.pop("streams")}
+                setting.setdefault("num_episodes", None)  # left out where steps are given
+        kind = TypeAdapter(list[Experiment], config=ConfigDict(extra="forbid"))
+        return kind.validate_python(record["experiments"])
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        kind_of_error = type(error).__name__
+        raise FileError(f"{where}: damaged; expected a record of the experiments asked for ({kind_of_error})") from None
 
 
 def digest(data: bytes) -> str:
@@ -121,14 +78,14 @@ def unite(experiments: Iterable[Experiment]) -> list[Experiment]:
 
 
 def _kind(setting: Setting) -> tuple[object, ...]:
-    return setting.task.text, setting.num_episodes, setting.num_steps, setting.test_every, setting.stream
+    return setting.task.text, setting.num_episodes, setting.num_steps, setting.test_every, setting.is_tuning
 
 
 def _fits(whole: Experiment, part: Experiment) -> bool:
     """Tell whether two requests can be one: the same seeds, no task in two ways, and on a task one title for each."""
     kinds = {setting.name: _kind(setting) for setting in whole.settings}
     titles = {(setting.name, choice.title): choice for setting in whole.settings for choice in setting.choices}
-    seeds = {(setting.seed, setting.streams) for setting in (*whole.settings, *part.settings)}
+    seeds = {(setting.seed, setting.rng_revision) for setting in (*whole.settings, *part.settings)}
     return (
         len(seeds) == 1
         and all(kinds.get(s.name, _kind(s)) == _kind(s) for s in part.settings)

@@ -13,16 +13,25 @@ import json
 import multiprocessing
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from praemia.activity import SILENCE, Progress, join_board, report_progress, shared_board
-from praemia.errors import LearnerFailure, ParameterError, PlanError, PraemiaError, require, require_whole
+from praemia.errors import (
+    LearnerFailure,
+    ParameterError,
+    PlanError,
+    PraemiaError,
+    PraemiaWarning,
+    require,
+    require_whole,
+)
 from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
 from praemia.limits import usable_cores
@@ -48,7 +57,7 @@ def perform(job: Job) -> Run | Failure:
         learner = job.learner.make()
         with (
             failures_named(type(learner), job.learner.code),
-            report_progress(job.task.name, job.length) as on_progress,
+            report_progress(job.length) as on_progress,
         ):
             length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps, "test_every": job.test_every}
             run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
@@ -92,9 +101,9 @@ def run_into_store(
     """
     index, count = shard
     mine = jobs[index - 1 :: count]
-    todo, damaged = store.missing(mine)
-    for message in damaged:
-        progress.damage(message)
+    todo = [job for job in mine if store.read(job) is None]
+    for message in store.damaged.values():
+        warnings.warn(f"{message}; this run is repeated", PraemiaWarning, stacklevel=2)
     progress.start(mine, todo)
 
     def keep(run: Run) -> None:
@@ -106,7 +115,7 @@ def run_into_store(
 def _run(
     todo: list[Job], keep: Callable[[Run], None], progress: Progress, num_workers: int | None, address: str | None
 ) -> list[Failure]:
-    """Run jobs here or in workers; keep each run as soon as it is finished, and return the failures."""
+    """Run jobs here or in workers, in any order; keep each run as soon as it is finished, and return the failures."""
     if address is not None or (usable_cores() if num_workers is None else num_workers) > 1:
         for job in todo:
             _require_portable(job)
@@ -117,9 +126,20 @@ def _run(
             keep(result)
         else:
             failures.append(result)
-        progress.done(job)
+        progress.done()
 
-    run_jobs(todo, finish, lambda: engine(num_workers, address))
+    todo, setbacks = list(todo), 0
+    while todo:
+        before = len(todo)
+        try:
+            with engine(num_workers, address) as executor:
+                _drain(todo, finish, executor)
+        except (BrokenProcessPool, CancelledError, ConnectionError, OSError) as error:
+            if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+                raise  # from the store, not from the engine
+            setbacks = 0 if len(todo) < before else setbacks + 1
+            if setbacks >= MAX_SETBACKS:
+                raise EngineError(f"the workers died {setbacks} times without finishing a run; {error}") from None
     return failures
 
 
@@ -132,27 +152,7 @@ def _require_portable(job: Job) -> None:
         )
 
 
-Finish: TypeAlias = Callable[[Job, Run | Failure], None]
-
-
-def run_jobs(jobs: Iterable[Job], finish: Finish, open_engine: Callable[[], AbstractContextManager[Executor]]) -> None:
-    """Run jobs and hand each result to ``finish`` as soon as it is there, in any order."""
-    todo = list(jobs)
-    setbacks = 0
-    while todo:
-        before = len(todo)
-        try:
-            with open_engine() as executor:
-                _drain(todo, finish, executor)
-        except (BrokenProcessPool, CancelledError, ConnectionError, OSError) as error:
-            if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                raise  # from the store, not from the engine
-            setbacks = 0 if len(todo) < before else setbacks + 1
-            if setbacks >= MAX_SETBACKS:
-                raise EngineError(f"the workers died {setbacks} times without finishing a run; {error}") from None
-
-
-def _drain(todo: list[Job], finish: Finish, executor: Executor) -> None:
+def _drain(todo: list[Job], finish: Callable[[Job, Run | Failure], None], executor: Executor) -> None:
     """Work through the list; a job leaves it when its result has been dealt with."""
     waiting = iter(list(todo))
     ahead = getattr(executor, "ahead", AHEAD)

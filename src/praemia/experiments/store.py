@@ -19,7 +19,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +29,7 @@ from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.experiments.requests import as_record, digest, from_record
 from praemia.experiments.settings import Experiment, Job, slug
 from praemia.files.arrays import other_format
-from praemia.files.atomic_io import PARTIAL, write_whole
+from praemia.files.atomic_io import PARTIAL, read_bytes, write_whole
 from praemia.simulation import Run
 from praemia.simulation.run import FORMAT
 
@@ -39,10 +40,16 @@ TIMES = "times.csv"
 
 
 class Store:
-    """The runs kept in a folder."""
+    """The runs kept in a folder.
+
+    Attributes
+    ----------
+    damaged : what is wrong with the files that could not be read so far; what they held is left out.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.damaged: dict[Path, str] = {}
         self._unwritten: list[list[Experiment]] = []  # requests to record with the first run
 
     @classmethod
@@ -81,10 +88,6 @@ class Store:
         kind = f"{slug(job.learner.title)}-{job.digest}"
         return self.folder / slug(job.task.name) / kind / f"run-{number}.npz"
 
-    def has(self, job: Job) -> bool:
-        """Tell whether a job's run is stored."""
-        return self.path_of(job).is_file()
-
     def ask(self, experiments: list[Experiment]) -> None:
         """Record what a command asks for: at once in a folder that has runs, else with the first run."""
         self._unwritten.append(experiments)
@@ -100,14 +103,12 @@ class Store:
                 write_whole(path, data)
         self._unwritten = []
 
-    def asked(self, on_damage: Callable[[str], None]) -> list[Experiment]:
-        """Return what was asked for, in the order of the files' names; call ``on_damage`` for damaged files."""
-        experiments = []
+    def asked(self) -> list[Experiment]:
+        """Return what was asked for, in the order of the files' names."""
+        experiments: list[Experiment] = []
         for path in sorted((self.folder / ASKED).glob("*.json")):
-            try:
-                experiments += from_record(path.read_bytes(), str(path))
-            except (PraemiaError, OSError) as error:
-                on_damage(str(error))
+            with self._noting_damage(path):
+                experiments += from_record(read_bytes(path), str(path))
         return experiments
 
     def write(self, run: Run) -> None:
@@ -122,51 +123,43 @@ class Store:
         if not (path.parent / ABOUT).is_file():
             write_whole(path.parent / ABOUT, json.dumps(job.about(), indent=2).encode() + b"\n")
         run.save(path)
+        self.damaged.pop(path, None)
         with open(path.parent / TIMES, "a", encoding="utf-8") as times:
             times.write(f"{path.stem},{run.seconds:.6f}\n")
 
-    def read(self, job: Job) -> Run:
-        """Return a job's run."""
-        run = _read(self.path_of(job))
-        if Job.of(run) != job:
-            raise FileError(f"{self.path_of(job)}: this is the record of another run")
-        return run
-
-    def missing(self, jobs: Iterable[Job]) -> tuple[list[Job], list[str]]:
-        """Return the jobs without an intact run, and messages about the damaged ones."""
-        todo, damaged = [], []
-        for job in jobs:
-            if not self.has(job):
-                todo.append(job)
-                continue
-            try:
-                self.read(job)
-            except PraemiaError as error:
-                damaged.append(str(error))
-                todo.append(job)
-        return todo, damaged
-
-    def load(self, path: Path) -> Run:
-        """Return the run in one of the store's files, with the time that it took."""
-        return _read(path)
+    def read(self, job: Job) -> Run | None:
+        """Return a job's run; None where it is missing or damaged."""
+        path = self.path_of(job)
+        with self._noting_damage(path):
+            if path.is_file():
+                run = load_run(path)
+                if Job.of(run) != job:
+                    raise FileError(f"{path}: this is the record of another run")
+                return run
+        return None
 
     def files(self) -> list[Path]:
         """Return the files of all runs, in order: by task and learner, then by seed and number."""
         return sorted(self.folder.glob("*/*/run-*.npz"), key=_place)
 
-    def runs(self, on_damage: Callable[[str], None], except_for: Container[Path] = ()) -> Iterator[Run]:
-        """Read the runs, in order; call ``on_damage`` for files that are damaged or in the wrong place."""
+    def runs(self, except_for: Container[Path] = ()) -> Iterator[Run]:
+        """Read the runs, in order; one in the wrong place counts as damaged."""
         for path in self.files():
             if path in except_for:
                 continue
-            try:
-                run = _read(path)
+            with self._noting_damage(path):
+                run = load_run(path)
                 place = self.path_of(Job.of(run))
                 if place != path:
                     raise FileError(f"{path}: the record of another run; it belongs to {place}")
                 yield run
-            except PraemiaError as error:
-                on_damage(str(error))
+
+    @contextmanager
+    def _noting_damage(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except PraemiaError as error:
+            self.damaged[path] = str(error)
 
 
 def _place(path: Path) -> tuple[tuple[str, ...], list[str | int]]:
@@ -193,7 +186,8 @@ def _check_format(folder: Path) -> None:
         raise FileError(f"{folder}: {other_format('a folder of runs', own, FORMAT)}, into another folder")
 
 
-def _read(path: Path) -> Run:
+def load_run(path: Path) -> Run:
+    """Return the run in one of a store's files, with the time that it took."""
     run = Run.load(path)
     times = path.parent / TIMES
     if not times.is_file():

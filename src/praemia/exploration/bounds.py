@@ -128,5 +128,5 @@ def _bound_arrays(estimate: Estimate, confidence: Confidence) -> certify.BoundAr
         tables=np.zeros((certify.NUM_BOUNDS, model.num_rows, width)),
         tops=np.zeros((certify.NUM_OVER_SETS, (len(support.group_indptr) - 1) * width)),
         tops_by_label=np.zeros((len(support.indptr) - 1) * width),
-        successors=np.zeros(int(np.diff(model.indptr).max())),
+        successors=np.zeros(int(np.diff(model.arrays.indptr).max())),
     )

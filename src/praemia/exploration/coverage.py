@@ -35,7 +35,7 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.exploration.counts import Counted
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
+from praemia.exploration.trajectories import Histories, HistoryPolicy
 from praemia.planning.exact import occupancy
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import step_weights
@@ -122,9 +122,9 @@ def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float6
 def history_visits(task: Task, policy: HistoryPolicy) -> NDArray[np.float64]:
     """Return μ^π(o, a) = Σ_h γ^h·P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
     visits = np.zeros((task.num_observations, task.num_actions))
-    weights = step_weights(task.horizon, task.discount)
-    for history, mass in walk(KernelView(task.mdp), policy, task.horizon):
-        if not history.is_over(task.horizon):
+    weights = step_weights(task.max_steps, task.discount)
+    for history, mass in Histories(task.mdp, task.max_steps).walk(policy):
+        if not history.is_over(task.max_steps):
             visits[history.last] += weights[len(history.actions)] * mass * policy.action_probs(history)
     return visits
 
@@ -139,7 +139,7 @@ def significance(task: Task) -> NDArray[np.float64]:
     >>> float(significance(praemia.envs.riverswim())[0])  # one can stay at the left end for all 10 steps
     10.0
     """
-    return most_visits(task.mdp, task.horizon, np.arange(task.num_observations), None)
+    return most_visits(task.mdp, task.max_steps, np.arange(task.num_observations), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +176,8 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
     dataset.require_sizes_of(task)
     pairs = np.divmod(np.arange(task.mdp.num_pairs), task.num_actions)
     rate = dataset.visits / dataset.num_episodes
-    most_often = most_visits(task.mdp, task.horizon, *pairs).reshape(rate.shape)
+    most_often = most_visits(task.mdp, task.max_steps, *pairs).reshape(rate.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(most_often > 0.0, most_often / rate, 0.0)
-    promised = 2.0 * task.num_observations * task.num_actions * task.horizon
+    promised = 2.0 * task.num_observations * task.num_actions * task.max_steps
     return Coverage(ratios, significance(task), promised)

@@ -48,7 +48,6 @@ FILE = ArchiveKind(
         "ends": ArrayType("b"),
         "reachability": ArrayType("f"),
     },
-    defaults={"discount": 1.0},
 )
 DTYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
+from praemia.exploration.trajectories import Value
 from praemia.kernels.records import UNKNOWN
 from praemia.machines.algebra import state_digests
 from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
+from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
-from praemia.tasks.task import MAX_HORIZON, require_discount
+from praemia.tasks.task import MAX_HORIZON, Task, require_discount
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -80,12 +82,12 @@ class Estimate:
     @cached_property
     def most(self) -> NDArray[np.float64]:
         """float64[H + 1, M], the most that the machine can still pay on average, in the unit range."""
-        return extremes(self.unit, self.horizon, self.discount, can_end=self.dataset.can_end)
+        return extremes(self.spec)
 
     @cached_property
     def least(self) -> NDArray[np.float64]:
         """float64[H + 1, M], the least that it can still pay."""
-        return extremes(self.unit, self.horizon, self.discount, can_end=self.dataset.can_end, sign=-1.0)
+        return extremes(self.spec, sign=-1.0)
 
     @cached_property
     def model(self) -> Model:
@@ -132,6 +134,21 @@ class Estimate:
     def values_from_unit(self, values: Any) -> Any:
         """Convert values at the start from the unit range to the user's units."""
         return self.machine.reward_range.values_from_unit(values, self.horizon, self.discount)
+
+    def in_task(self, task: Task) -> Task:
+        """Return a known task with this machine, and its labels, horizon and discount."""
+        self.dataset.require_sizes_of(task)
+        mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
+        machine = self.machine.over(sorted(frozenset().union(*mdp.label_sets)))
+        return replace(task, mdp=mdp, machine=machine, horizon=self.horizon, discount=self.discount)
+
+    def optimum(self, task: Task) -> float:
+        """Return V* of the machine in a task that is known."""
+        return solve(self.in_task(task), keep_values=False).value
+
+    def true_value(self, task: Task, policy: Any) -> Value:
+        """Return the exact value of a policy in a task that is known."""
+        return Value.exactly(evaluate(self.in_task(task), policy, keep_values=False).value)
 
     @property
     def is_recorded(self) -> bool:

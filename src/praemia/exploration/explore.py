@@ -33,7 +33,6 @@ from praemia.exploration.sessions import (
     Searcher,
     Session,
     play_given,
-    play_until_sure,
     search,
     uniform_at,
 )
@@ -41,6 +40,7 @@ from praemia.exploration.until import CERTIFY, Goal, OnCheck, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.limits import MAX_EPISODES
 from praemia.machines.machine import RewardMachine
+from praemia.simulation.loop import run_loop
 from praemia.simulation.run import Seed
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -48,7 +48,20 @@ from praemia.text_tables import plural
 
 @dataclass(frozen=True, kw_only=True)
 class Euler:
-    """Algorithm 3: search for every observation, then collect with the policies of the searches."""
+    """Algorithm 3: search for every observation, then collect with the policies of the searches.
+
+    Parameters
+    ----------
+    scale : the coefficient of EULER's bonus; 1 is the theory's.
+    policy_episodes : N₀, the episodes for each observation. keep_search : keep the searches' episodes too.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> river = praemia.envs.riverswim()  # 5 observations
+    >>> praemia.explore(river, episodes=100, method="euler", policy_episodes=50, keep_search=True).num_episodes
+    350
+    """
 
     name: ClassVar[str] = "euler"
     scale: float = 0.01
@@ -82,30 +95,39 @@ class Euler:
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertainty:
-    """One stage: go where the estimate is least certain."""
+    """One stage: go where the estimate is least certain; ``scale`` is the explorer's coefficient.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.explore(praemia.envs.riverswim(), episodes=100, method="uncertainty", scale=0.1).num_episodes
+    100
+    """
 
     name: ClassVar[str] = "uncertainty"
     scale: float = 0.01
-    stop_below: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not self.stop_below >= 0.0:
-            raise ParameterError(f"stop_below={self.stop_below!r}; expected a number ≥ 0")
 
     def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
-        """Play until the goal is reached, or the explorer is certain; return a record of how it went."""
+        """Play all episodes, or until the goal is reached; return a record of how it went."""
         if goal is None:
             world = session.world(UncertaintyExplorer(scale=self.scale), COLLECT)
-            play_until_sure(world, self.stop_below, session.report)
+            run_loop(world, session.episodes, on_progress=session.report)
             return {}
-        if self.stop_below:
-            raise ParameterError("until and stop_below are two rules for when to stop; give one of them")
         return explore_until(session, goal, self.scale, is_directed=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Directed:
-    """Go where visits help to decide whether the goal is reached."""
+    """Go where visits help to decide whether the goal is reached; ``scale`` is as in ``Uncertainty``.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()
+    >>> data = praemia.explore(task, episodes=400, until=0.5, machines=[task.machine], scale=0.1)
+    >>> data.num_episodes <= 400
+    True
+    """
 
     name: ClassVar[str] = "directed"
     scale: float = 0.01
@@ -121,65 +143,58 @@ Method = Euler | Uncertainty | Directed
 METHODS: dict[str, type[Method]] = {"euler": Euler, "uncertainty": Uncertainty, "directed": Directed}
 
 
-def make_method(name: str, **settings: Any) -> Method:
-    """Return a method with its settings, None for defaults; refuse those that belong to another method."""
+def make_method(name: str | None, *, has_goal: bool, **settings: Any) -> Method:
+    """Return a method by its name, or the default, with some settings; refuse those that belong to another method."""
+    name = name or ("directed" if has_goal else "euler")
     if name not in METHODS:
         raise unknown_name("exploration method", name, METHODS)
-    own = {item.name for item in fields(METHODS[name])}
+    own = [item.name for item in fields(METHODS[name])]
     for setting in settings:
-        owners = [other for other, kind in METHODS.items() if setting in kind.__dataclass_fields__]
-        if settings[setting] and name not in owners:
-            raise ParameterError(f"{setting} belongs to method={owners[0]!r}; {name!r} has {', '.join(sorted(own))}")
-    return METHODS[name](**{setting: settings[setting] for setting in own if settings[setting] is not None})
+        if setting not in own:
+            owners = [other for other, kind in METHODS.items() if setting in kind.__dataclass_fields__]
+            problem = f"{setting} belongs to method={owners[0]!r}" if owners else f"no setting is called {setting!r}"
+            raise ParameterError(f"{problem}; {name!r} has {', '.join(own)}")
+    return METHODS[name](**settings)
 
 
 def explore(
     task: Task | BlackBox,
     *,
     episodes: int,
-    policy_episodes: int | None = None,
     method: str | None = None,
     seed: Seed = 0,
-    scale: float | None = None,
-    keep_search: bool = False,
-    stop_below: float = 0.0,
     machines: Iterable[RewardMachine] = (),
     until: float | None = None,
     certify: str | None = None,
     on_progress: OnProgress | None = None,
     on_check: OnCheck | None = None,
+    **settings: Any,
 ) -> Dataset:
     """Explore a task or a black box without any reward; of its machine, only the propositions are used.
 
     Parameters
     ----------
     episodes : N, the episodes of data; with ``until``, at most.
-    policy_episodes : ``euler`` only: N₀, the episodes for each observation (1000).
-    method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage, N episodes, no N₀); with ``until``,
-        ``directed`` (the default) or ``uncertainty``.
-    scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
-    keep_search : also keep the episodes in which EULER searched.
-    stop_below : ``uncertainty`` only: stop when the explorer's E_0 at the start is below this. A rule of thumb: E_0 is
-        no bound on the loss of a plan (``praemia.learners.uncertainty``); the plan's certificate is.
+    method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage); with ``until``, ``directed`` (the
+        default) or ``uncertainty``.
     machines : machines fixed in advance, and recorded as such: certificates for them are tighter. They change what is
         played only with ``until``.
     until : stop when the plan of every machine loses less than this; the data's last source says whether that was
         reached, and the loss at each check.
     certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
+    **settings : of the method: ``scale`` of the bonus (0.01; for ``euler``, 1 is the theory's), and of ``euler`` also
+        ``policy_episodes`` (N₀, for each observation: 1000) and ``keep_search`` (keep those episodes too).
 
     Examples
     --------
     >>> import praemia
     >>> task = praemia.envs.riverswim()  # its rewards are not used
-    >>> data = praemia.explore(task, episodes=200, policy_episodes=50, seed=0)
+    >>> data = praemia.explore(task, episodes=200, method="uncertainty", seed=0)
     >>> data.num_episodes
     200
     """
-    name = method or ("euler" if until is None else "directed")
-    explorer = make_method(
-        name, scale=scale, policy_episodes=policy_episodes, keep_search=keep_search, stop_below=stop_below
-    )
+    explorer = make_method(method, has_goal=until is not None, **settings)
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
     session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, machines, on_progress)

@@ -49,7 +49,7 @@ DRAWS = 200
 LEVEL = 0.95
 MAX_DRAWS = 1_000_000
 
-OnDraw = Callable[[int, int], None]  # draws so far, and in total
+AfterDraw = Callable[[int, float, Actions], None]  # the draw's number, its loss, an optimal policy in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +79,6 @@ class LikelyLoss:
     seed: int
     labels_drawn: bool
     never_seen: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, posterior: Posterior, losses: NDArray[np.float64], level: float, seed: int) -> LikelyLoss:
-        """Return the likely loss of a plan from its losses in draws of a posterior."""
-        return cls(np.sort(losses), level, seed, posterior.draws_labels, posterior.never_seen)
 
     def __repr__(self) -> str:
         return f"LikelyLoss(at most {self.loss:.4g} with probability {self.level:g}, from {self.draws:,} draws)"
@@ -139,18 +134,13 @@ def likely_loss(
     draws: int = DRAWS,
     level: float = LEVEL,
     seed: int = 0,
-    on_draw: OnDraw | None = None,
+    after: AfterDraw | None = None,
 ) -> LikelyLoss:
-    """Return the likely loss of a policy [H, M, O]."""
+    """Return the likely loss of a policy [H, M, O]; ``after`` is called with each draw."""
     require_draws(draws, level)
-    posterior = Posterior(estimate, random_numbers(seed))
-    losses = posterior.losses(policy, draws, None if on_draw is None else lambda number, *_: on_draw(number + 1, draws))
-    return LikelyLoss.of(posterior, losses, level, seed)
-
-
-def random_numbers(seed: int) -> np.random.Generator:
-    """Return the generator of a likely loss."""
-    return np.random.default_rng([require_whole("seed", seed, 0), 29])
+    posterior = Posterior(estimate, seed)
+    losses = np.sort(posterior.losses(policy, draws, after))
+    return LikelyLoss(losses, level, seed, posterior.draws_labels, posterior.never_seen)
 
 
 def require_draws(draws: int, level: float = LEVEL) -> None:
@@ -167,9 +157,6 @@ def _rank(level: float, draws: int) -> int:
     return math.ceil(level * (draws + 1) - 1e-9)
 
 
-AfterDraw = Callable[[int, float, Actions], None]  # the draw's number, its loss, an optimal policy in it
-
-
 class Posterior:
     """The posterior of an environment, from which models are drawn.
 
@@ -180,18 +167,19 @@ class Posterior:
     never_seen : the propositions that the machine reads and no draw can have, because no label seen has them.
     """
 
-    def __init__(self, estimate: Estimate, rng: np.random.Generator) -> None:
+    def __init__(self, estimate: Estimate, seed: int) -> None:
         dataset, machine = estimate.dataset, estimate.machine
         possible = machine.reads if estimate.labels_known else dataset.labelling.propositions()
         self.never_seen = tuple(sorted(machine.reads - possible))
-        self._rng, self._span = rng, machine.reward_range.span
+        self._rng = np.random.default_rng([require_whole("seed", seed, 0), 29])
+        self._span = machine.reward_range.span
         self._starts = PRIOR / dataset.num_observations + dataset.first_counts
         self._labels = _LabelsOfDraws(estimate)
         self.draws_labels = len(self._labels.unknown) > 0
         self._data = _posterior_arrays(estimate, self._labels)
         start_probs = self._starts / ordered_sum(self._starts)
         table, spec = self._labels.table, estimate.spec
-        self.model = Model.of_arrays(self._data.model, table, start_probs, spec.exits, spec.discount)
+        self.model = Model(self._data.model, table, start_probs, spec.exits, spec.discount)
 
     def draw(self) -> Model:
         """Draw a model; the one before is overwritten."""

@@ -7,35 +7,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import steps_left
+from praemia.activity import OnProgress
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, SizeError, require_fraction, require_whole
 from praemia.exploration.certificate import Certificate, Scope, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss, require_draws
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, likely_loss, require_draws
 from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
-from praemia.exploration.trajectories import (
-    CoverageReward,
-    HistoryPolicy,
-    KernelView,
-    TrajectoryReward,
-    Value,
-    value_of_histories,
-)
-from praemia.machines.labels import Labelling, Labels
+from praemia.exploration.trajectories import CoverageReward, Histories, HistoryPolicy, TrajectoryReward, Value
+from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
-from praemia.planning.exact import evaluate, solve
+from praemia.planning.exact import solve
 from praemia.tasks.task import MAX_HORIZON, Task
 from praemia.text_tables import plural
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryProblem:
+    """Explored data with the reward on trajectories that is planned for in it."""
+
+    dataset: Dataset
+    reward: TrajectoryReward
+    horizon: int
+
+    def optimum(self, task: Task) -> float:
+        """Return V* of the reward in a task that is known, by enumeration."""
+        return ExpectimaxPlanner().optimum(Histories(task.mdp, self.horizon), self.reward)
+
+    def true_value(self, task: Task, policy: Any, **sampling: Any) -> Value:
+        """Return the value of a policy over histories in a task that is known."""
+        return Histories(task.mdp, self.horizon).value(policy, self.reward, **sampling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +59,7 @@ class ExploredPlan(Displayed):
         then on.
     alpha : how far it may be from the best plan in p̂; NaN if unknown.
     certificate : how far it may be from the optimum of the true environment: proven.
-    dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
-    discount : γ, of a machine; its value, certificate and likely loss are discounted.
+    problem : what was planned for, and from which data: an ``Estimate`` for a machine.
 
     Examples
     --------
@@ -67,11 +76,19 @@ class ExploredPlan(Displayed):
     alpha: float
     planner: str
     certificate: Certificate
-    horizon: int
-    reward: RewardMachine | TrajectoryReward
-    dataset: Dataset
-    labels: Labelling | None = None
-    discount: float = 1.0
+    problem: Estimate | TrajectoryProblem
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.problem.dataset
+
+    @property
+    def horizon(self) -> int:
+        return self.problem.horizon
+
+    @property
+    def reward(self) -> RewardMachine | TrajectoryReward:
+        return self.problem.machine if isinstance(self.problem, Estimate) else self.problem.reward
 
     @property
     def likely_loss(self) -> float | None:
@@ -86,7 +103,7 @@ class ExploredPlan(Displayed):
         return self.likely()
 
     def likely(
-        self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnDraw | None = None
+        self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnProgress | None = None
     ) -> LikelyLoss | None:
         """Return the likely loss with its details: draws, seed, Monte-Carlo error; None for rewards on trajectories.
 
@@ -95,11 +112,11 @@ class ExploredPlan(Displayed):
         draws : environments drawn from the posterior. level : the probability under the posterior.
         on_draw : called with the number of draws so far and in total.
         """
-        if not isinstance(self.reward, RewardMachine):
+        if not isinstance(self.problem, Estimate):
             return None
         policy: NDArray[Any] = self.policy  # type: ignore[assignment]
-        estimate = Estimate.of(self.dataset, self.reward, self.horizon, self.discount, self.labels)
-        return likely_loss(estimate, policy, draws=draws, level=level, seed=seed, on_draw=on_draw)
+        after = None if on_draw is None else lambda number, *_: on_draw(number + 1, draws)
+        return likely_loss(self.problem, policy, draws=draws, level=level, seed=seed, after=after)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
         """Return the true loss in a known task: the optimum there less the plan's value."""
@@ -111,25 +128,11 @@ class ExploredPlan(Displayed):
 
         For a reward on trajectories it is found by enumeration, which small tasks allow.
         """
-        if isinstance(self.reward, RewardMachine):
-            return solve(self._truth(task), keep_values=False).value
-        return ExpectimaxPlanner().optimum(KernelView(task.mdp), self.reward, self.horizon)
+        return self.problem.optimum(task)
 
     def true_value(self, task: Task, **sampling: Any) -> Value:
         """Return the plan's value in a task that is known; exact for a machine."""
-        if isinstance(self.reward, RewardMachine):
-            return Value.exactly(evaluate(self._truth(task), self.policy, keep_values=False).value)  # type: ignore[arg-type]
-        view = KernelView(task.mdp)
-        policy: HistoryPolicy = self.policy  # type: ignore[assignment]
-        return value_of_histories(view, policy, self.reward, self.horizon, **sampling)
-
-    def _truth(self, task: Task) -> Task:
-        """Return a task with the plan's machine, labels, horizon and discount."""
-        machine: RewardMachine = self.reward  # type: ignore[assignment]
-        self.dataset.require_sizes_of(task)
-        mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
-        read = machine.over(sorted(frozenset().union(*mdp.label_sets)))
-        return replace(task.with_horizon(self.horizon), mdp=mdp, machine=read, discount=self.discount)
+        return self.problem.true_value(task, self.policy, **sampling)
 
     def __repr__(self) -> str:
         sure = self.certificate
@@ -186,8 +189,10 @@ def plan_from(
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
     if discount is not None:
         raise ModelError(f"discount={discount!r} is for machines; a reward on trajectories is taken as it is")
+    if isinstance(reward, CoverageReward) and len(reward.weights) != dataset.num_observations:
+        raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
-    return _for_trajectories(dataset, reward, steps, planner, failure_prob, seed)
+    return _for_trajectories(TrajectoryProblem(dataset, reward, steps), planner, failure_prob, seed)
 
 
 def _for_machine(estimate: Estimate, failure_prob: float, fixed_in_advance: bool) -> ExploredPlan:
@@ -199,35 +204,24 @@ def _for_machine(estimate: Estimate, failure_prob: float, fixed_in_advance: bool
         alpha=0.0,
         planner="product",
         certificate=certify_machine(estimate, plan.policy, failure_prob, fixed_in_advance),
-        horizon=estimate.horizon,
-        reward=estimate.machine,
-        dataset=estimate.dataset,
-        labels=estimate.labels,
-        discount=estimate.discount,
+        problem=estimate,
     )
 
 
 def _for_trajectories(
-    dataset: Dataset,
-    reward: TrajectoryReward,
-    horizon: int,
-    planner: TrajectoryPlanner | None,
-    failure_prob: float,
-    seed: int,
+    problem: TrajectoryProblem, planner: TrajectoryPlanner | None, failure_prob: float, seed: int
 ) -> ExploredPlan:
-    if isinstance(reward, CoverageReward) and len(reward.weights) != dataset.num_observations:
-        raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
-    view = KernelView(dataset)
-    planner = planner or _default_planner(view, reward, horizon, seed)
-    policy, alpha = planner.plan(view, reward, horizon)
-    value = value_of_histories(view, policy, reward, horizon, failure_prob=failure_prob, seed=seed)
-    certificate = certify_history(dataset, reward.bound, alpha, horizon, failure_prob)
-    return ExploredPlan(policy, value, alpha, planner.name, certificate, horizon, reward, dataset)
+    histories, reward = Histories(problem.dataset, problem.horizon), problem.reward
+    planner = planner or _default_planner(histories, reward, seed)
+    policy, alpha = planner.plan(histories, reward)
+    value = histories.value(policy, reward, failure_prob=failure_prob, seed=seed)
+    certificate = certify_history(problem.dataset, reward.bound, alpha, problem.horizon, failure_prob)
+    return ExploredPlan(policy, value, alpha, planner.name, certificate, problem)
 
 
-def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, seed: int) -> TrajectoryPlanner:
+def _default_planner(histories: Histories, reward: TrajectoryReward, seed: int) -> TrajectoryPlanner:
     exact = ExpectimaxPlanner()
-    if exact.fits(view, horizon):
+    if exact.fits(histories):
         return exact
     return GreedyPlanner() if isinstance(reward, CoverageReward) else SearchPlanner(seed=seed)
 
@@ -252,8 +246,7 @@ class MachineReport:
     @property
     def least(self) -> float:
         """The least that an episode can pay."""
-        num_steps = float(steps_left(self.plan.horizon, self.plan.discount)[0])
-        return num_steps * self.plan.reward.reward_range.low  # type: ignore[union-attr]
+        return float(self.plan.problem.values_from_unit(0.0))  # type: ignore[union-attr]
 
     def text(self) -> str:
         """Describe in a few lines what is proven, what is likely, and whether either says much."""
@@ -280,7 +273,7 @@ def machine_reports(
     fixed_in_advance: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
-    on_progress: Callable[[str], OnDraw] | None = None,
+    on_progress: Callable[[str], OnProgress] | None = None,
 ) -> list[MachineReport]:
     """Plan for each machine; all certificates hold together with probability 1 − ρ.
 
@@ -305,7 +298,7 @@ def machine_reports(
     return rows
 
 
-def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnDraw | None) -> LikelyLoss | None:
+def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnProgress | None) -> LikelyLoss | None:
     try:
         return plan.likely(draws=draws, seed=seed, on_draw=on_draw)
     except SizeError:  # the plan and its certificate need far less memory, and are there

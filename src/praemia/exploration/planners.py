@@ -21,8 +21,10 @@ bounds every policy, provided that Ĵ(π) is exact; NaN otherwise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +32,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, SizeError
 from praemia.exploration.coverage import best_values
-from praemia.exploration.trajectories import (
-    CoverageReward,
-    HistoryPolicy,
-    KernelView,
-    Trajectory,
-    TrajectoryReward,
-    value_of_histories,
-)
+from praemia.exploration.trajectories import CoverageReward, Histories, HistoryPolicy, Trajectory, TrajectoryReward
 
 MAX_EXACT = 200_000
 
@@ -57,26 +52,21 @@ class TrajectoryPlanner(Protocol):
     def name(self) -> str:
         """What the planner is called."""
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
+    def plan(self, histories: Histories, reward: TrajectoryReward) -> tuple[HistoryPolicy, float]:
         """Return a policy and its α: the most by which it may fall short of the optimum in this model, or NaN."""
 
 
-@dataclass(eq=False)
-class TablePolicy:
-    """A deterministic policy over the histories in a table; all others get the first action."""
+@dataclass(frozen=True, eq=False)
+class SureActions:
+    """The policy that takes one action for sure after each history."""
 
+    choose: Callable[[Trajectory], int]
     num_actions: int
-    actions: dict[Trajectory, int] = field(default_factory=dict)
 
     def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
-        return one_hot(self.actions.get(history, 0), self.num_actions)
-
-
-def one_hot(action: int, num_actions: int) -> NDArray[np.float64]:
-    """Return the probabilities of a sure action, float64[A]."""
-    probs = np.zeros(num_actions)
-    probs[action] = 1.0
-    return probs
+        probs = np.zeros(self.num_actions)
+        probs[self.choose(history)] = 1.0
+        return probs
 
 
 @dataclass(frozen=True)
@@ -97,78 +87,44 @@ class ExpectimaxPlanner:
     max_histories: int = MAX_EXACT
     name: str = "expectimax"
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
-        policy = TablePolicy(view.num_actions)
-        self._solve(view, reward, horizon, policy.actions)
-        return policy, 0.0
+    def plan(self, histories: Histories, reward: TrajectoryReward) -> tuple[HistoryPolicy, float]:
+        actions = self._solve(histories, reward)[1]
+        return SureActions(lambda history: actions.get(history, 0), histories.num_actions), 0.0
 
-    def optimum(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> float:
+    def optimum(self, histories: Histories, reward: TrajectoryReward) -> float:
         """Return the best value of any policy."""
-        return self._solve(view, reward, horizon, {})
+        return self._solve(histories, reward)[0]
 
-    def _solve(self, view: KernelView, reward: TrajectoryReward, horizon: int, actions: dict[Trajectory, int]) -> float:
-        """Return the optimum, and keep the best action of every history."""
-        if not self.fits(view, horizon):
+    def _solve(self, histories: Histories, reward: TrajectoryReward) -> tuple[float, dict[Trajectory, int]]:
+        """Return the optimum, and the best action of every history."""
+        if not self.fits(histories):
             raise SizeError(
-                f"there may be more than {self.max_histories:,} histories of {horizon} steps, the most that "
+                f"there may be more than {self.max_histories:,} histories of {histories.horizon} steps, the most that "
                 f"{self.name} takes: use SearchPlanner"
             )
-        return math.fsum(
-            p * _best(view, reward, horizon, Trajectory((o,), ()), actions) for o, p in zip(*view.start, strict=True)
-        )
+        actions: dict[Trajectory, int] = {}
 
-    def fits(self, view: KernelView, horizon: int) -> bool:
+        def best(history: Trajectory) -> float:
+            if history.is_over(histories.horizon):
+                return reward(history)
+            values = [
+                math.fsum(p * best(longer) for longer, p in histories.after(history, a))
+                for a in range(histories.num_actions)
+            ]
+            actions[history] = max(range(len(values)), key=values.__getitem__)
+            return values[actions[history]]
+
+        return math.fsum(p * best(history) for history, p in histories.starts), actions
+
+    def fits(self, histories: Histories) -> bool:
         """Tell whether all histories can be enumerated."""
-        return view.histories(horizon) <= self.max_histories
-
-
-def _best(
-    view: KernelView, reward: TrajectoryReward, horizon: int, history: Trajectory, actions: dict[Trajectory, int]
-) -> float:
-    """Return V(history), and keep the best action of it and of all that can follow."""
-    if history.is_over(horizon):
-        return reward(history)
-    best = -math.inf
-    for a in range(view.num_actions):
-        value = math.fsum(
-            p * _best(view, reward, horizon, view.after(history, a, z), actions)
-            for z, p in zip(*view.row(history.last, a), strict=True)
-        )
-        if value > best:
-            best = value
-            actions[history] = a
-    return best
+        return histories.most <= self.max_histories
 
 
 MAX_FOR_ALPHA = 5_000  # with more, the value that α needs is not computed
 MAX_REMEMBERED = 1 << 24  # actions that a greedy policy remembers
 
-
-@dataclass(eq=False)
-class GreedyPolicy:
-    """Act for the additive gain of what is not covered yet."""
-
-    kernel: Any
-    num_actions: int
-    weights: NDArray[np.float64]
-    horizon: int
-    solutions: dict[frozenset[int], tuple[NDArray[np.int64], NDArray[np.float64]]] = field(default_factory=dict)
-
-    def solve(self, covered: frozenset[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the best actions [H, O] for collecting uncovered weight, and the most of it from each o on [O]."""
-        if covered not in self.solutions:
-            gain = self.weights.copy()
-            gain[list(covered)] = 0.0
-            everywhere = np.repeat(gain[:, None], self.num_actions, axis=1)
-            values, actions = best_values(self.kernel, everywhere, self.horizon, last=gain, ended=gain)
-            if (len(self.solutions) + 1) * actions.size > MAX_REMEMBERED:
-                self.solutions.clear()  # covered sets are many, and those of one episode follow each other
-            self.solutions[covered] = actions, values
-        return self.solutions[covered]
-
-    def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
-        actions, _ = self.solve(frozenset(history.observations))
-        return one_hot(int(actions[len(history.actions), history.last]), self.num_actions)
+Solve = Callable[[frozenset[int]], tuple[NDArray[np.float64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True)
@@ -188,29 +144,48 @@ class GreedyPlanner:
 
     name: str = "greedy"
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
+    def plan(self, histories: Histories, reward: TrajectoryReward) -> tuple[HistoryPolicy, float]:
         if not isinstance(reward, CoverageReward):
             raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is not one")
-        policy = GreedyPolicy(view.sparse, view.num_actions, np.array(reward.weights), horizon)
-        value = value_of_histories(view, policy, reward, horizon, samples=1, max_histories=MAX_FOR_ALPHA)
-        return policy, upper_bound(view, policy) - value.value if value.exact else float("nan")
+        weights = np.array(reward.weights)
+        solve = _additive_solver(histories, weights)
+
+        def choose(history: Trajectory) -> int:
+            _, actions = solve(frozenset(history.observations))
+            return int(actions[len(history.actions), history.last])
+
+        policy = SureActions(choose, histories.num_actions)
+        value = histories.value(policy, reward, samples=1, max_histories=MAX_FOR_ALPHA)
+        return policy, upper_bound(histories, weights, solve) - value.value if value.exact else float("nan")
 
 
-def upper_bound(view: KernelView, policy: GreedyPolicy) -> float:
+def _additive_solver(histories: Histories, weights: NDArray[np.float64]) -> Solve:
+    """Return what solves for uncovered weight: from what is covered, the most of it from each o on, and the actions."""
+    shape = (len(weights), histories.num_actions)
+
+    # Covered sets are many, and those of one episode follow each other.
+    @lru_cache(maxsize=max(1, MAX_REMEMBERED // (histories.horizon * len(weights))))
+    def solve(covered: frozenset[int]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        gain = weights.copy()
+        gain[list(covered)] = 0.0
+        everywhere = np.broadcast_to(gain[:, None], shape)
+        return best_values(histories.kernel.kernel, everywhere, histories.horizon, last=gain, ended=gain)
+
+    return solve
+
+
+def upper_bound(histories: Histories, weights: NDArray[np.float64], solve: Solve) -> float:
     """Return U, which no policy's coverage in this kernel exceeds."""
-    meeting_probs = best_meeting_probs(policy.kernel, policy.num_actions, policy.horizon)
+    horizon, is_target = histories.horizon, np.eye(len(weights))
+    gain = np.repeat(is_target[:, None], histories.num_actions, axis=1)
+    meeting_probs, _ = best_values(  # max_π P(o is met | start), as [start, o]
+        histories.kernel.kernel, gain, horizon, last=is_target, ended=is_target, most=1.0
+    )
     total = 0.0
-    for o, p in zip(*view.start, strict=True):
-        others = policy.weights.copy()
+    for history, p in histories.starts:
+        o, others = history.last, weights.copy()
         others[o] = 0.0
-        additive = float(policy.solve(frozenset({o}))[1][o])
-        most = float(ordered_sum(np.sort(others)[::-1][: policy.horizon]))
-        total += p * (policy.weights[o] + min(additive, float(ordered_sum(others * meeting_probs[:, o])), most))
+        additive = float(solve(frozenset({o}))[0][o])
+        most = float(ordered_sum(np.sort(others)[::-1][:horizon]))
+        total += p * (weights[o] + min(additive, float(ordered_sum(others * meeting_probs[o])), most))
     return total
-
-
-def best_meeting_probs(kernel: Any, num_actions: int, horizon: int) -> NDArray[np.float64]:
-    """Return max_π P(o is met within the horizon | start) as [O, start]."""
-    is_target = np.eye(kernel.shape[0] // num_actions)
-    gain = np.repeat(is_target[:, None], num_actions, axis=1)
-    return best_values(kernel, gain, horizon, last=is_target, ended=is_target, most=1.0)[0].T

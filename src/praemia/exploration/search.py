@@ -18,11 +18,10 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.errors import ParameterError
-from praemia.exploration.planners import one_hot
-from praemia.exploration.trajectories import HistoryPolicy, KernelView, Trajectory, TrajectoryReward, pick
+from praemia.exploration.planners import SureActions
+from praemia.exploration.trajectories import Histories, HistoryPolicy, Trajectory, TrajectoryReward, pick
 
 TRUSTED = 8  # from this many visits on, a node's choice is played; below, the policy searches again
 SETTLED = 1e-12  # bounds this close count as equal
@@ -30,32 +29,41 @@ SETTLED = 1e-12  # bounds this close count as equal
 
 @dataclass(eq=False)
 class Node:
-    """A history in the tree. ``children[a]`` maps the next observations met to their nodes."""
+    """A history in the tree.
+
+    Attributes
+    ----------
+    lower, upper, estimate : of what can follow. action : the choice; is_trusted : whether it is played.
+    visits : how often it was met. tries : how often each action was tried; none if the history is over.
+    following : what can follow each action, with its probability; children : the nodes of those that were met.
+    """
 
     history: Trajectory
     lower: float
     upper: float
     estimate: float
-    final: bool
+    tries: list[int]
+    following: list[list[tuple[Trajectory, float]]] = field(default_factory=list)
+    children: dict[Trajectory, Node] = field(default_factory=dict)
     visits: int = 0
-    expanded: bool = False
-    trusted: bool = False
-    tries: list[int] = field(default_factory=list)
-    children: list[dict[int, Node]] = field(default_factory=list)
     action: int = 0
+    is_trusted: bool = False
 
     @property
-    def solved(self) -> bool:
-        return self.final or (self.expanded and self.upper - self.lower <= SETTLED)
+    def is_expanded(self) -> bool:
+        return any(self.tries)
+
+    @property
+    def is_solved(self) -> bool:
+        return not self.tries or (self.is_expanded and self.upper - self.lower <= SETTLED)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Search:
     """One tree, grown from a history."""
 
-    view: KernelView
+    histories: Histories
     reward: TrajectoryReward
-    horizon: int
     rng: np.random.Generator
     exploration: float
 
@@ -63,134 +71,95 @@ class Search:
         """Return the root of a tree grown by at most ``simulations`` simulations."""
         root = self._new(history)
         for _ in range(simulations):
-            if root.solved:
+            if root.is_solved:
                 break
             self._simulate(root)
         return root
 
+    def _range(self, history: Trajectory) -> tuple[float, float]:
+        return self.reward.range_after(history, self.histories.horizon)
+
     def _new(self, history: Trajectory) -> Node:
-        lower, upper = self.reward.range_after(history, self.horizon)
-        final = history.is_over(self.horizon)
-        node = Node(history, lower, upper, lower, final)
-        if not final:
-            node.tries = [0] * self.view.num_actions
-            node.children = [{} for _ in range(self.view.num_actions)]
-            node.estimate = self._roll_out(history)
-        return node
+        lower, upper = self._range(history)
+        if history.is_over(self.histories.horizon):
+            return Node(history, lower, upper, lower, [])
+        return Node(history, lower, upper, self._roll_out(history), [0] * self.histories.num_actions)
 
     def _roll_out(self, history: Trajectory) -> float:
-        while not history.is_over(self.horizon):
-            a = int(self.rng.integers(self.view.num_actions))
-            successors, probs = self.view.row(history.last, a)
-            if not successors:
+        while not history.is_over(self.histories.horizon):
+            following = self.histories.after(history, int(self.rng.integers(self.histories.num_actions)))
+            if not following:
                 return 0.0
-            history = self.view.after(history, a, pick(successors, probs, self.rng.random()))
+            history = pick(following, self.rng.random())
         return self.reward(history)
 
     def _simulate(self, root: Node) -> None:
         path, node = [root], root
-        while not node.final and not node.solved:
+        while not node.is_solved:
+            if not node.following:
+                node.following = [self.histories.after(node.history, a) for a in range(len(node.tries))]
             a = self._choose(node)
             node.tries[a] += 1
-            node.expanded = True
-            successors, probs = self.view.row(node.history.last, a)
-            if not successors:
+            if not node.following[a]:
                 break
-            z = self._draw(node, a, successors, probs)
-            child = node.children[a].get(z)
-            if child is None:
-                node.children[a][z] = child = self._new(self.view.after(node.history, a, z))
-                path.append(child)
-                break
-            node = child
+            longer = self._draw(node, a)
+            is_new = longer not in node.children
+            if is_new:
+                node.children[longer] = self._new(longer)
+            node = node.children[longer]
             path.append(node)
+            if is_new:
+                break
         for node in reversed(path):
             self._back_up(node)
 
-    def _draw(self, node: Node, a: int, successors: list[int], probs: list[float]) -> int:
-        """Draw the next observation among those whose value is not settled yet."""
-        children = node.children[a]
-        unsettled = [
-            (z, p) for z, p in zip(successors, probs, strict=True) if not (z in children and children[z].solved)
-        ]
+    def _draw(self, node: Node, a: int) -> Trajectory:
+        """Draw the next history among those whose value is not settled yet."""
+        children = node.children
+        unsettled = [(h, p) for h, p in node.following[a] if not (h in children and children[h].is_solved)]
         if not unsettled:
-            return successors[0]
+            return node.following[a][0][0]
         total = math.fsum(p for _, p in unsettled)
-        return pick([z for z, _ in unsettled], [p / total for _, p in unsettled], self.rng.random())
+        return pick([(h, p / total) for h, p in unsettled], self.rng.random())
 
     def _choose(self, node: Node) -> int:
         untried = [a for a, tries in enumerate(node.tries) if tries == 0]
         if untried:
             return untried[int(self.rng.integers(len(untried)))]
         scale = self.exploration * self.reward.bound * math.sqrt(math.log(node.visits + 1.0))
-        values = [self._action(node, a) for a in range(self.view.num_actions)]
+        values = [self._action(node, a) for a in range(len(node.tries))]
         floor = max(low for _, low, _ in values)
-        best, action = -math.inf, node.action
-        for a, (estimate, low, high) in enumerate(values):
-            # What is settled, or cannot beat what is certain already, needs no more visits.
-            if high - low <= SETTLED or high <= floor:
-                continue
-            score = estimate + scale / math.sqrt(node.tries[a])
-            if score > best:
-                best, action = score, a
-        return action
+        # What is settled, or cannot beat what is certain already, needs no more visits.
+        open_actions = [a for a, (_, low, high) in enumerate(values) if high - low > SETTLED and high > floor]
+        score = {a: values[a][0] + scale / math.sqrt(node.tries[a]) for a in open_actions}
+        return max(open_actions, key=score.__getitem__, default=node.action)
 
     def _action(self, node: Node, a: int) -> tuple[float, float, float]:
         """Return the estimate and the bounds of an action at a node."""
-        successors, probs = self.view.row(node.history.last, a)
         low, high, mean, mass = 0.0, 0.0, 0.0, 0.0
-        for z, p in zip(successors, probs, strict=True):
-            child = node.children[a].get(z)
+        for longer, p in node.following[a]:
+            child = node.children.get(longer)
             if child is None:
-                ends = self.reward.range_after(self.view.after(node.history, a, z), self.horizon)
-                low, high = low + p * ends[0], high + p * ends[1]
+                lower, upper = self._range(longer)
             else:
-                low, high = low + p * child.lower, high + p * child.upper
+                lower, upper = child.lower, child.upper
                 mean, mass = mean + p * child.estimate, mass + p
+            low, high = low + p * lower, high + p * upper
         estimate = mean / mass if mass > 0.0 else low
         return min(max(estimate, low), high), low, high
 
     def _back_up(self, node: Node) -> None:
         node.visits += 1
-        if node.final or not node.expanded:
+        if not node.is_expanded:
             return
-        values = [self._action(node, a) for a in range(self.view.num_actions)]
+        values = [self._action(node, a) for a in range(len(node.tries))]
         tried = [a for a, tries in enumerate(node.tries) if tries > 0]
         node.action = max(tried, key=lambda a: values[a][:2])
         node.estimate, low, _ = values[node.action]
         node.upper = min(node.upper, max(high for _, _, high in values))
         # The lower bound is that of the choice stored here, so it may be claimed only where that choice is played.
-        node.trusted = node.visits >= TRUSTED or node.upper - low <= SETTLED
-        node.lower = low if node.trusted else self.reward.range_after(node.history, self.horizon)[0]
-
-
-@dataclass(eq=False)
-class SearchPolicy:
-    """Follow the tree from the start; where it ends, grow another. Its choices depend only on past queries."""
-
-    planner: SearchPlanner
-    view: KernelView
-    reward: TrajectoryReward
-    horizon: int
-    actions: dict[Trajectory, int] = field(default_factory=dict)
-
-    def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
-        if history not in self.actions:
-            self.grow(history)
-        return one_hot(self.actions[history], self.view.num_actions)
-
-    def grow(self, history: Trajectory) -> Node:
-        """Search from a history and keep the choices of the nodes that are trusted."""
-        seed = (self.planner.seed, *history.observations, *history.actions)
-        search = Search(self.view, self.reward, self.horizon, np.random.default_rng(seed), self.planner.exploration)
-        root = search.grow(history, self.planner.simulations)
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if node.expanded and (node is root or node.trusted):
-                self.actions.setdefault(node.history, node.action)
-                stack.extend(node.children[node.action].values())
-        return root
+        node.is_trusted = node.visits >= TRUSTED or node.upper - low <= SETTLED
+        node.lower = low if node.is_trusted else self._range(node.history)[0]
 
 
 @dataclass(frozen=True)
@@ -217,12 +186,30 @@ class SearchPlanner:
     seed: int = 0
     name: str = "search"
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
+    def plan(self, histories: Histories, reward: TrajectoryReward) -> tuple[HistoryPolicy, float]:
         if self.simulations < 1:
             raise ParameterError(f"simulations={self.simulations}; expected at least 1")
-        policy = SearchPolicy(self, view, reward, horizon)
-        alpha = 0.0
-        for o, p in zip(*view.start, strict=True):
-            root = policy.grow(Trajectory((o,), ()))
-            alpha += p * (root.upper - root.lower)
-        return policy, alpha
+        actions: dict[Trajectory, int] = {}
+
+        def grow(history: Trajectory) -> Node:
+            """Search from a history and keep the choices of the nodes that are trusted."""
+            rng = np.random.default_rng((self.seed, *history.observations, *history.actions))
+            root = Search(histories, reward, rng, self.exploration).grow(history, self.simulations)
+            stack = [root]
+            while stack:
+                node = stack.pop()
+                if node.is_expanded and (node is root or node.is_trusted):
+                    actions.setdefault(node.history, node.action)
+                    stack += [
+                        node.children[longer] for longer, _ in node.following[node.action] if longer in node.children
+                    ]
+            return root
+
+        def choose(history: Trajectory) -> int:
+            if history not in actions:
+                grow(history)  # what the tree does not reach gets its own
+            return actions[history]
+
+        roots = [(grow(history), p) for history, p in histories.starts]
+        alpha = sum((p * (root.upper - root.lower) for root, p in roots), 0.0)
+        return SureActions(choose, histories.num_actions), alpha

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
-from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.exploration.counts import Counted
@@ -55,6 +54,7 @@ class Environment:
         if isinstance(source, BlackBox):
             source.observations.forget()
         self.source = source
+        self.horizon = source.max_steps if isinstance(source, Task) else source.horizon
         self.labelling: Labelling = source.mdp.labelling if isinstance(source, Task) else SeenLabels(frozenset({HERE}))
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
@@ -62,7 +62,7 @@ class Environment:
         if isinstance(self.source, Task):  # its kernel is sampled from but never read
             rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
             marked = replace(self.source.mdp, labelling=RuleLabelling(rules))
-            task = Task(marked, arrival_machine(), self.source.horizon)
+            task = Task(marked, arrival_machine(), self.horizon)
             return TaskWorld(task, learner, num_episodes, seed, valued=False)
         assert isinstance(self.labelling, SeenLabels)
         return BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self.labelling)
@@ -91,7 +91,7 @@ class Environment:
             if not isinstance(machine, RewardMachine):
                 raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
             require_readable(machine, produced, produced | declared)
-        length = self.source.horizon, self.source.discount
+        length = self.horizon, self.source.discount
         return tuple(sorted({machine_digest(machine, *length, rules) for machine in machines}))
 
     def dataset(
@@ -106,12 +106,12 @@ class Environment:
         labelling = RuleLabelling(self._tabulated(*kept.transitions) if rules is None else rules)
         names = _names(source)
         return Dataset(
-            horizon=source.horizon,
+            horizon=self.horizon,
             **{item.name: getattr(kept, item.name) for item in fields(kept)},
             labelling=labelling,
             labels_known=rules is not None,
             can_end=isinstance(source, BlackBox) or source.mdp.can_end,
-            reachability=np.zeros(kept.num_observations) if every is None else _reachability(every, source.horizon),
+            reachability=np.zeros(kept.num_observations) if every is None else _reachability(every, self.horizon),
             propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
             observation_names=names[0],
             action_names=names[1],
@@ -266,17 +266,6 @@ def play_given(
     world.learner = FixedPolicy(policy=policy)
     world.replan()
     run_loop(world, world.played + num_episodes, on_progress=on_progress)
-
-
-def play_until_sure(world: World, stop_below: float, on_progress: Callable[[int], None]) -> None:
-    """Play until the learner's own V_0 at the start is at most a limit, or all episodes are played."""
-
-    def is_unsure() -> bool:
-        first = world.counts.steps[0]
-        return world.played == 0 or float(ordered_sum(first * world.workspace().values[0]) / first.sum()) > stop_below
-
-    watch = is_unsure if stop_below > 0.0 else None
-    run_loop(world, len(world.log.returns), watch=watch, on_progress=on_progress)
 
 
 def uniform_at(policy: NDArray[Any], o: int, num_actions: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Rewards on whole trajectories, F(η), policies over histories, and the value of such a policy.
+"""Rewards on whole trajectories, F(η), policies over histories, and all that can happen in a kernel.
 
 η = (o_1, a_1, …, o_H, a_H, o_{H+1}), or shorter where the episode ended. A reward declares its largest value G; what it
 gives must lie in [0, G]. In an estimate, a trajectory that meets the unknown (a pair never visited) is worth 0,
@@ -8,19 +8,25 @@ whatever F says.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.exploration.dataset import Dataset
 from praemia.tasks.mdp import LabeledMDP
 
+if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
+
 SLACK = 1e-9
+MAX_HISTORIES = 50_000
+SAMPLES = 2_000
+
+Item = TypeVar("Item")
 
 
 class Trajectory(NamedTuple):
@@ -146,62 +152,6 @@ class CoverageReward(TrajectoryReward):
         return 0.0, high  # going on may meet the unknown, where even what was covered is lost
 
 
-class KernelView:
-    """A kernel as rows to enumerate or to sample from. A pair without a row leads to the unknown.
-
-    A row lists targets: o', or O + o' where the episode ends there.
-    """
-
-    def __init__(self, kernel: Dataset | LabeledMDP) -> None:
-        self.num_observations, self.num_actions, self._kernel = kernel.num_observations, kernel.num_actions, kernel
-        targets, probs = kernel.targets, kernel.probs
-        self.rows = [(targets[i:j].tolist(), probs[i:j].tolist()) for i, j in pairwise(kernel.indptr.tolist())]
-        starts = np.flatnonzero(kernel.start_probs)
-        self.start = (starts.tolist(), kernel.start_probs[starts].tolist())
-
-    @property
-    def sparse(self) -> Any:
-        """The kernel as a SciPy sparse array [O·A, 2·O]."""
-        return self._kernel.kernel
-
-    def row(self, o: int, a: int) -> tuple[list[int], list[float]]:
-        """Return the targets of a pair and their probabilities; both are empty where the unknown follows."""
-        return self.rows[o * self.num_actions + a]
-
-    def after(self, history: Trajectory, a: int, target: int) -> Trajectory:
-        """Return a history one step longer."""
-        return history.then(a, target % self.num_observations, ended=target >= self.num_observations)
-
-    def histories(self, horizon: int) -> float:
-        """Bound the number of histories of a full episode, every action counted; ∞ beyond what a float can hold."""
-        widest = max(len(targets) for targets, _ in self.rows)
-        try:
-            return len(self.start[0]) * float(self.num_actions * widest) ** horizon
-        except OverflowError:
-            return math.inf
-
-
-def walk(view: KernelView, policy: HistoryPolicy, horizon: int) -> Iterator[tuple[Trajectory, float]]:
-    """Enumerate the histories of all lengths 0 … horizon that can occur, each with its probability.
-
-    Histories that meet the unknown are left out.
-    """
-    stack = [(Trajectory((o,), ()), p) for o, p in zip(*view.start, strict=True)]
-    while stack:
-        history, mass = stack.pop()
-        yield history, mass
-        if history.is_over(horizon):
-            continue
-        for a, share in enumerate(policy.action_probs(history)):
-            if share > 0.0:
-                for z, p in zip(*view.row(history.last, a), strict=True):
-                    stack.append((view.after(history, a, z), mass * float(share) * p))
-
-
-MAX_HISTORIES = 50_000
-SAMPLES = 2_000
-
-
 @dataclass(frozen=True)
 class Value:
     """A value, or the mean of sampled returns with a two-sided Hoeffding interval.
@@ -228,54 +178,93 @@ class Value:
         return f"{self.value:.4g} (estimate; {self.low:.4g} … {self.high:.4g} with probability {self.confidence:g})"
 
 
-def value_of_histories(
-    view: KernelView,
-    policy: HistoryPolicy,
-    reward: TrajectoryReward,
-    horizon: int,
-    *,
-    samples: int = SAMPLES,
-    failure_prob: float = 0.05,
-    seed: int = 0,
-    max_histories: int = MAX_HISTORIES,
-) -> Value:
-    """Return Ĵ(π) = E[F(η)] in a kernel; trajectories that meet the unknown are worth 0.
+class Histories:
+    """All that can happen in H steps of a kernel, to enumerate or to sample from.
 
-    All histories are enumerated when the policy makes at most ``max_histories`` of them, else episodes are sampled.
+    Attributes
+    ----------
+    starts : the histories of no steps yet, each with its probability.
     """
-    total = 0.0
-    for seen, (history, mass) in enumerate(walk(view, policy, horizon)):
-        if seen >= max_histories:
-            break
-        if history.is_over(horizon):
-            total += mass * reward(history)
-    else:
-        return Value.exactly(total)
-    rng = np.random.default_rng([seed, 17])
-    returns = [_episode(view, policy, reward, horizon, rng) for _ in range(samples)]
-    mean = math.fsum(returns) / samples
-    half = reward.bound * math.sqrt(math.log(2.0 / failure_prob) / (2.0 * samples))
-    return Value(mean, max(0.0, mean - half), min(reward.bound, mean + half), False, 1.0 - failure_prob)
+
+    def __init__(self, kernel: Dataset | LabeledMDP, horizon: int) -> None:
+        self.kernel, self.horizon, self.num_actions = kernel, horizon, kernel.num_actions
+        size, probs, bounds = kernel.num_observations, kernel.probs.tolist(), pairwise(kernel.indptr.tolist())
+        steps = [(target % size, target >= size, p) for target, p in zip(kernel.targets.tolist(), probs, strict=True)]
+        self._rows = [steps[first:last] for first, last in bounds]
+        first_probs = enumerate(kernel.start_probs.tolist())
+        self.starts = [(Trajectory((o,), ()), p) for o, p in first_probs if p > 0.0]
+
+    def after(self, history: Trajectory, a: int) -> list[tuple[Trajectory, float]]:
+        """Return the histories that can follow an action, with their probabilities; none if the unknown follows."""
+        row = self._rows[history.last * self.num_actions + a]
+        return [(history.then(a, z, ended=ended), p) for z, ended, p in row]
+
+    @property
+    def most(self) -> float:
+        """A bound on the number of histories of H steps, every action counted; ∞ beyond what a float can hold."""
+        widest = max(map(len, self._rows))
+        try:
+            return len(self.starts) * float(self.num_actions * widest) ** self.horizon
+        except OverflowError:
+            return math.inf
+
+    def walk(self, policy: HistoryPolicy) -> Iterator[tuple[Trajectory, float]]:
+        """Enumerate the histories of all lengths 0 … H that can occur, each with its probability.
+
+        Histories that meet the unknown are left out.
+        """
+        stack = list(self.starts)
+        while stack:
+            history, mass = stack.pop()
+            yield history, mass
+            if history.is_over(self.horizon):
+                continue
+            for a, share in enumerate(policy.action_probs(history)):
+                if share > 0.0:
+                    stack += [(longer, mass * float(share) * p) for longer, p in self.after(history, a)]
+
+    def value(
+        self,
+        policy: HistoryPolicy,
+        reward: TrajectoryReward,
+        *,
+        samples: int = SAMPLES,
+        failure_prob: float = 0.05,
+        seed: int = 0,
+        max_histories: int = MAX_HISTORIES,
+    ) -> Value:
+        """Return J(π) = E[F(η)]; trajectories that meet the unknown are worth 0.
+
+        All histories are enumerated when the policy makes at most ``max_histories`` of them, else episodes are sampled.
+        """
+        total = 0.0
+        for seen, (history, mass) in enumerate(self.walk(policy)):
+            if seen >= max_histories:
+                break
+            if history.is_over(self.horizon):
+                total += mass * reward(history)
+        else:
+            return Value.exactly(total)
+        rng = np.random.default_rng([seed, 17])
+        mean = math.fsum(self._sampled_return(policy, reward, rng) for _ in range(samples)) / samples
+        half = reward.bound * math.sqrt(math.log(2.0 / failure_prob) / (2.0 * samples))
+        return Value(mean, max(0.0, mean - half), min(reward.bound, mean + half), False, 1.0 - failure_prob)
+
+    def _sampled_return(self, policy: HistoryPolicy, reward: TrajectoryReward, rng: np.random.Generator) -> float:
+        history = pick(self.starts, rng.random())
+        while not history.is_over(self.horizon):
+            a = pick(enumerate(policy.action_probs(history).tolist()), rng.random())
+            following = self.after(history, a)
+            if not following:
+                return 0.0
+            history = pick(following, rng.random())
+        return reward(history)
 
 
-def _episode(
-    view: KernelView, policy: HistoryPolicy, reward: TrajectoryReward, horizon: int, rng: np.random.Generator
-) -> float:
-    history = Trajectory((pick(*view.start, rng.random()),), ())
-    while not history.is_over(horizon):
-        probs = policy.action_probs(history)
-        a = pick(list(range(len(probs))), probs.tolist(), rng.random())
-        targets, weights = view.row(history.last, a)
-        if not targets:
-            return 0.0
-        history = view.after(history, a, pick(targets, weights, rng.random()))
-    return reward(history)
-
-
-def pick(items: list[int], probs: list[float], uniform: float) -> int:
-    """Return the item at which the running sum of probabilities exceeds a uniform number."""
-    for item, p in zip(items, probs, strict=True):
-        uniform -= p
+def pick(weighted: Iterable[tuple[Item, float]], uniform: float) -> Item:
+    """Return the item at which the running sum of probabilities exceeds a uniform number, or else the last."""
+    for item, p in weighted:
+        last, uniform = item, uniform - p
         if uniform < 0.0:
-            return item
-    return items[-1]
+            break
+    return last

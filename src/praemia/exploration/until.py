@@ -37,7 +37,7 @@ from praemia.errors import ParameterError, unknown_name
 from praemia.exploration.coverage import best_values
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, Posterior, random_numbers
+from praemia.exploration.likely_loss import LikelyLoss, likely_loss
 from praemia.exploration.merging import COLLECT, DIRECT
 from praemia.exploration.plan_from import plan_from
 from praemia.exploration.sessions import FixedPolicy, Session, play_given
@@ -57,7 +57,6 @@ def loss_and_weights(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLo
     estimate = Estimate.of(dataset, machine)
     model = estimate.model
     policy = solve(model, keep_values=False).policy
-    posterior = Posterior(estimate, random_numbers(0))
     worst: list[tuple[float, int, Actions]] = []
 
     def keep_worst(number: int, loss: float, best_policy: Actions) -> None:
@@ -66,11 +65,11 @@ def loss_and_weights(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLo
         elif loss > worst[0][0]:
             heapq.heapreplace(worst, (loss, number, best_policy))
 
-    losses = posterior.losses(policy, DRAWS, keep_worst)
+    likely = likely_loss(estimate, policy, after=keep_worst)
     weights, own = np.zeros(dataset.visits.shape), occupancy(model, policy).pairs
     for loss, _, other in worst:
         weights += loss * np.abs(occupancy(model, other).pairs - own)
-    return LikelyLoss.of(posterior, losses, LEVEL, 0), weights
+    return likely, weights
 
 
 def most_gain(dataset: Dataset, gain: Weights) -> Actions:

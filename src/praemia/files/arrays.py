@@ -13,7 +13,7 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -148,8 +148,7 @@ def _array_header(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 class ArchiveKind:
     """A kind of file: its name in the header, what it is in messages, the format that is written, and what it holds.
 
-    ``fields`` are those of the header, with their types as JSON gives them; ``defaults`` are those of files written
-    before a field was known.
+    ``fields`` are those of the header, with their types as JSON gives them.
     """
 
     name: str
@@ -157,7 +156,6 @@ class ArchiveKind:
     format: int
     fields: Mapping[str, Types]
     arrays: Mapping[str, ArrayType]
-    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def pack(self, values: Mapping[str, Any], plain: Callable[[object], object] | None = None) -> bytes:
         """Write fields and arrays as the bytes of a file; an array that is None is left out."""
@@ -175,7 +173,6 @@ class ArchiveKind:
             packed = PackedArrays(data, where)
             header = packed.header()
             self._require_kind(header, where)
-            header = {**self.defaults, **header}
             self._require_fields(header)
             yield dict.fromkeys(self.arrays) | header | packed.arrays(self.arrays)
 

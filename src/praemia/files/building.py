@@ -24,6 +24,7 @@ from praemia.errors import (
     RuleError,
     did_you_mean,
     located,
+    require_distinct,
     require_distribution,
 )
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
@@ -45,11 +46,11 @@ from praemia.files.schema import (
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from, unknown_proposition
-from praemia.machines.guards import parse_guard
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 from praemia.tasks.mdp_input import require_sizes
 from praemia.tasks.task import Task
@@ -186,8 +187,7 @@ def build_task(source: Source, part: TaskPart, other: RewardMachine | None = Non
 
 
 def _task(mdp: LabeledMDP, machine: RewardMachine, part: TaskPart, name: str) -> Task:
-    horizon: Any = part.horizon  # None: found from the discount
-    return Task(mdp, machine, horizon, name, part.discount or 1.0, until_done=part.until_done or False)
+    return Task(mdp, machine, part.horizon, name, part.discount or 1.0, until_done=part.until_done or False)
 
 
 def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:
@@ -267,10 +267,8 @@ class NameTable:
         self.kind = kind
         self.names = None if isinstance(names, int) else tuple(names)
         self.size = names if isinstance(names, int) else len(names)
-        self._numbers: dict[str, int] = {}
-        for number, name in enumerate(self.names or ()):
-            if self._numbers.setdefault(name, number) != number:
-                raise ModelError(f"{kind} {name!r} is listed twice")
+        require_distinct(kind, self.names or ())
+        self._numbers = {name: number for number, name in enumerate(self.names or ())}
 
     def number(self, name: str) -> int:
         """Return the number of a name, or raise a ModelError."""

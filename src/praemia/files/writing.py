@@ -124,7 +124,7 @@ def _task_record(task: Task) -> Block:
         world = {"grid": Block(record, map=Lines(record["map"]))}
     else:
         world = {"mdp": _mdp_record(mdp)}
-    length: dict[str, float] = {"horizon": task.horizon} if task.has_horizon else {}
+    length: dict[str, float] = {} if task.horizon is None else {"horizon": task.horizon}
     if task.discount < 1.0:
         length["discount"] = task.discount
     if task.until_done:

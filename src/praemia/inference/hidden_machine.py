@@ -95,7 +95,6 @@ def play_hidden(
         raise ModelError(
             f"{task.name} pays rewards from an interval, and a machine is inferred from rewards that recur; round them"
         )
-    task = task.finite
     player = _Player(task, num_episodes, np.random.default_rng(seed))
     while player.played < num_episodes:
         player.exploit()
@@ -105,8 +104,8 @@ def play_hidden(
     joint = joint_machine(task.machine, player.moves, task.mdp.label_sets)
     policy = np.tile(player.best_policy(), (1, task.machine.num_states, 1))  # the true state varies slowest
     value = evaluate(replace(task, machine=joint), policy).value
-    returns = ordered_sum(player.all.rewards * step_weights(task.horizon, task.discount))
-    return HiddenRun(task.name, returns, tuple(player.held), float(value), float(solve(task).value))
+    returns = ordered_sum(player.all.rewards * step_weights(task.max_steps, task.discount))
+    return HiddenRun(task.name, returns, tuple(player.held), float(value), float(solve(task.model).value))
 
 
 class _Player:
@@ -165,7 +164,7 @@ class _Player:
         events = EventMemory.of(self.moves, self.labels, EVENTS)
         counts = events.counts(self.all.labels, self.all.rewards)
         machine = events.seeking(self.machine, self.labels, counts < self.enough, self.names)
-        everything_new = np.arange(int(self.task.horizon), 0, -1.0)[:, None]  # what an unknown pair is worth: 1 a step
+        everything_new = np.arange(self.task.max_steps, 0, -1.0)[:, None]  # what an unknown pair is worth: 1 a step
         # What is new is as good late in an episode as early.
         estimate = Estimate.of(self.dataset(self.enough), machine, discount=1.0)
         plan = solve(estimate.model_with(everything_new))

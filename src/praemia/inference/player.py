@@ -204,7 +204,7 @@ def play_episodes(
 ) -> Played:
     """Play episodes by a policy [H, memory, O] of actions; without one, actions are uniform."""
     mdp, table, edge_sums = task.mdp, task.table, running_sums(task.mdp.probs, task.mdp.indptr)
-    horizon = int(task.horizon)
+    horizon = task.max_steps
     memory = memory or Memory.none(len(mdp.label_sets))
     o = rng.choice(task.num_observations, num_episodes, p=mdp.start_probs)
     machine = np.full(num_episodes, table.initial, dtype=np.int64)

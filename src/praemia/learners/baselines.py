@@ -69,7 +69,7 @@ class Optimal(Learner):
         if previous is not None:
             return previous
         assert experience.truth is not None
-        plan = solve(experience.truth, keep_values=False)
+        plan = solve(experience.truth.model, keep_values=False)
         return LearnerPlan(plan.policy, plan.values[0])
 
 

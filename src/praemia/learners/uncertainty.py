@@ -8,8 +8,8 @@ and E_h = H for the others. No reward appears in it.
 
 **E is a guide to exploring and no bound on an error.** RF-Express, which this follows, has β(n) = ln(3·OAH/ρ) +
 O·ln(8e(n + 1)) in place of ℓ, with c = 15, and stops when 3e·√E_0 + E_0 ≤ ε/2. Its w is larger than ours by a
-factor of the order of O even at c = 15, and makes every pair look unknown for thousands of visits. So neither a small
-E_0 nor stopping by it (`explore(…, stop_below=…)`) promises anything; certificates do, and they do not use E.
+factor of the order of O even at c = 15, and makes every pair look unknown for thousands of visits. So a small
+E_0 promises nothing; certificates do, and they do not use E.
 
 Further differences: RF-Express counts (h, s, a) for kernels that differ from step to step, and plans before every
 episode; here p does not depend on h, and plans are made when a count doubles.

@@ -33,7 +33,7 @@ from praemia.learners.base import CountLayout
 from praemia.learners.rules import PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
-from praemia.tasks.extremes import least_to_earn
+from praemia.tasks.extremes import extremes
 from praemia.tasks.model import padded_exits
 from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
@@ -146,7 +146,7 @@ class Workspace:
         exits = self.spec.exits
         if self.rule.ordered:
             exits = exits.copy()
-            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.every_step.support_table)
+            exits[1:, UNKNOWN] = extremes(self.spec, self.spec.every_step.support_table, sign=-1.0)[:-1]
             if not (self.spec.can_end or self.spec.done_states):
                 exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
         return exits

@@ -191,9 +191,25 @@ class Diagrams:
         memo[f, g] = result
         return result
 
-    def map(self, f: int, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
-        """Change every value of a diagram."""
-        return copy(self, f, self, change, memo)
+    def map(
+        self,
+        f: int,
+        change: Callable[[Any], Hashable],
+        memo: dict[int, int] | None = None,
+        target: Diagrams | None = None,
+    ) -> int:
+        """Change every value of a diagram, here or in another store with the same variables."""
+        memo, target = {} if memo is None else memo, self if target is None else target
+        result = memo.get(f)
+        if result is not None:
+            return result
+        if self.variable[f] == LEAF:
+            result = target.leaf(change(self._values[f]))
+        else:
+            low = self.map(self.low[f], change, memo, target)
+            result = target.node(self.variable[f], low, self.map(self.high[f], change, memo, target))
+        memo[f] = result
+        return result
 
     def choose(self, variable: int, low: int, high: int, memo: Memo | None = None) -> int:
         """Return the diagram that decides a variable, wherever it stands in the order."""
@@ -214,17 +230,3 @@ class Diagrams:
         if self.variable[diagram] != variable:
             return diagram
         return self.high[diagram] if value else self.low[diagram]
-
-
-def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
-    """Copy a diagram to a store with the same variables, changing every value."""
-    result = memo.get(f)
-    if result is not None:
-        return result
-    if source.variable[f] == LEAF:
-        result = target.leaf(change(source.value(f)))
-    else:
-        low = copy(source, source.low[f], target, change, memo)
-        result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
-    memo[f] = result
-    return result

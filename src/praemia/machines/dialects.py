@@ -14,22 +14,12 @@ A name that this package's own dialect reads as one proposition, though another 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from praemia.errors import ParameterError, did_you_mean
-from praemia.machines.formula import (
-    FALSE,
-    LAST,
-    TRUE,
-    Formula,
-    binary,
-    conjunction,
-    disjunction,
-    negation,
-    proposition,
-    unary,
-)
-from praemia.machines.syntax import Infix, Language, Node, build, parse, read_name
+from praemia.machines.formula import FALSE, TRUE, Formula, negation
+from praemia.machines.syntax import CONSTANTS, Infix, Language, build, formula_of, parse
 
 _PUNCTUATION = r"<->|<=>|->|=>|&&|\|\||\[\]|<>|X\[!\]|[&|!~()]"
 _PREFIX = {"!": "!", "~": "!", "X[!]": "X", "[]": "G", "<>": "F", "F": "F", "G": "G"}
@@ -42,12 +32,6 @@ _INFIX = {
 }
 _PAST = {word: word for word in "YOH"}
 _SINCE = {"S": Infix("S", 6, "right")}
-_CONSTANTS = {
-    **dict.fromkeys(("true", "True", "TRUE", "tt", "1"), TRUE),
-    **dict.fromkeys(("false", "False", "FALSE", "ff", "0"), FALSE),
-    **dict.fromkeys(("last", "Last", "LAST"), LAST),
-}
-
 DIALECTS = {
     "praemia": Language(
         "formula",
@@ -99,37 +83,12 @@ def parse_formula(text: str, syntax: str = "praemia") -> ParsedFormula:
     """Parse a formula such as ``F(item & X F delivery)``, as some tool writes it."""
     if syntax not in DIALECTS:
         raise ParameterError(f"syntax={syntax!r}{did_you_mean(syntax, DIALECTS)}")
-    nodes = parse(DIALECTS[syntax], text)
+    tokens = parse(DIALECTS[syntax], text)
     opposites: dict[Formula, Formula] = {}
-    formula = build(nodes, lambda node, parts: _formula(node, parts, opposites))
-    words = {"last" if node.text.lower() == "last" else node.kind for node in nodes if node.kind != "name"}
-    bare = dict.fromkeys(node.text for node in nodes if node.kind == "name")
+    formula = build(tokens, partial(formula_of, negate=lambda part: negation(part, opposites)))
+    words = {"last" if token.text.lower() == "last" else token.kind for token in tokens if token.kind != "name"}
+    bare = dict.fromkeys(token.text for token in tokens if token.kind == "name")
     return ParsedFormula(formula, words & _IN_TIME, list(bare))
-
-
-def _formula(node: Node, parts: list[Formula], opposites: dict[Formula, Formula]) -> Formula:
-    """Return the formula of a node and its operands."""
-    match node.kind:
-        case "name" | "quoted":
-            return proposition(read_name(node.text))
-        case "constant":
-            return _CONSTANTS[node.text]
-        case "!":
-            return negation(parts[0], opposites)
-        case "&":
-            return conjunction(parts)
-        case "|":
-            return disjunction(parts)
-        case "->":
-            return disjunction((negation(parts[0], opposites), parts[1]))
-        case "<->" | "xor":
-            first, other = parts if node.kind == "<->" else (parts[0], negation(parts[1], opposites))
-            neither = conjunction((negation(first, opposites), negation(other, opposites)))
-            return disjunction((conjunction((first, other)), neither))
-        case "M":  # the strong release: the left side must come
-            return binary("U", parts[1], conjunction(parts))
-        case _:
-            return unary(node.kind, parts[0]) if node.arity == 1 else binary(node.kind, *parts)
 
 
 def likely_meanings(names: Iterable[str], names_in_use: Collection[str] = ()) -> Mapping[str, str]:
@@ -144,8 +103,8 @@ def likely_meanings(names: Iterable[str], names_in_use: Collection[str] = ()) ->
 
 
 def _likely_meaning(name: str, names_in_use: Collection[str]) -> str | None:
-    if name in _CONSTANTS:
-        return "true" if _CONSTANTS[name] is TRUE else "false" if _CONSTANTS[name] is FALSE else "last"
+    if name in CONSTANTS:
+        return "true" if CONSTANTS[name] is TRUE else "false" if CONSTANTS[name] is FALSE else "last"
     for length in range(1, len(name)):
         operators, rest = name[:length], name[length:]
         if not set(operators) <= set("FGX"):

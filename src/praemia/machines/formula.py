@@ -280,6 +280,6 @@ def in_quotes(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def unquoted(text: str) -> str:
-    """Return the text that stands in double quotes."""
-    return re.sub(r"\\(.)", r"\1", text[1:-1])
+def read_name(text: str) -> str:
+    """Return the name that a bare or a quoted text means."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text

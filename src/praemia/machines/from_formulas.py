@@ -1,48 +1,30 @@
 """Machines from formulas and from regular expressions: from one text, or from several, each with what it pays when.
 
-A text becomes a machine that accepts it (``praemia.machines.algebra``), and that one a machine that pays:
-
-each    1 at every step at which the trace so far satisfies
-first   1 at the first such step, and nothing after it
-end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it begins, −1 where it is lost; so a trace
-        has earned 1 when it ends if the whole of it satisfies, and 0 if not
+A text becomes an automaton that accepts it, that one an automaton that puts out what is paid (``automata``), and this a
+machine, whose states are named after what is left to do.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
-from praemia.machines.algebra import (
-    ONE,
-    Branch,
-    add,
-    constant_reward,
-    shortest,
-    smallest_machine,
-    with_names,
-    with_verdicts,
-)
-from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Diagrams, Growth, copy, deep_recursion
+from praemia.machines.algebra import add, distinct_names
+from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
+from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth, deep_recursion
 from praemia.machines.dialects import likely_meanings, parse_formula
-from praemia.machines.ltlf import formula_machine
+from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
-from praemia.machines.regex import regex_machine
+from praemia.machines.regex import regex_automaton
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import ZERO, Outcomes
+from praemia.machines.rules import ZERO, Outcome
 
-PAY_SCHEMES = ("first", "each", "end")
-UNIT_REWARDS = {payment: Reward.of(payment) for payment in (-1, 0, 1)}
 MOST_NAMED = 1_000  # states of a machine; those of a larger one are numbered
-PAID = "nothing: it has paid"
-SATISFIED = " (satisfied)"
-FINISHED = (PAID, "true" + SATISFIED)
-OVER = "nothing more is paid"
 BYTES_PER_NODE = 500  # of a diagram, with its entries in tables
 
 Pay: TypeAlias = float | Reward | Mapping[str, Any]
@@ -110,7 +92,7 @@ def machine_from(
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
-        accepting = _checked_accepting_machine(kind, part, growth, syntax, names_are_checked or allowed is not None)
+        accepting = _checked_automaton(kind, part, growth, syntax, names_are_checked or allowed is not None)
         _warn_of_single_cost(accepting, kind, part, payment)
         machines.append(_paying_machine(accepting, payment, allowed, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
@@ -141,23 +123,23 @@ def _pay_data(value: Pay) -> Any:
     return Reward.of(value).to_data()
 
 
-def accepting_machine(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> RewardMachine:
-    """Return the smallest machine that pays 1 at every step at which the trace so far satisfies a text."""
-    return with_verdicts(regex_machine(text, growth) if kind == "regex" else formula_machine(text, growth, syntax))
+def accepting_automaton(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> Automaton[Any]:
+    """Return the smallest automaton that accepts, at every step, a trace so far that satisfies a text."""
+    return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
 
 
-def _checked_accepting_machine(
+def _checked_automaton(
     kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False
-) -> RewardMachine:
-    """Return the machine that accepts a text; warn if nothing satisfies it, or everything, and of odd names."""
+) -> Automaton[Any]:
+    """Return the automaton that accepts a text; warn if nothing satisfies it, or everything, and of odd names."""
     if not isinstance(text, str):
         raise ParameterError(f"a {kind} is {text!r}; expected text")
-    accepting = accepting_machine(kind, text, growth, syntax)
+    accepting = accepting_automaton(kind, text, growth, syntax)
     if (kind, syntax) == ("formula", "praemia") and not names_are_checked:
         _warn_of_spellings(text)
-    reward = constant_reward(accepting, 0)
-    if reward is not None:
-        verdict = "every trace satisfies" if reward == ONE else "no trace satisfies"
+    output = accepting.constant_output(0)
+    if output is not None:
+        verdict = "every trace satisfies" if output else "no trace satisfies"
         warnings.warn(f"{verdict} the {kind} {text!r}", PraemiaWarning, stacklevel=4)
     return accepting
 
@@ -172,10 +154,9 @@ def _warn_of_spellings(text: str) -> None:
         )
 
 
-def _warn_of_single_cost(accepting: RewardMachine, kind: str, text: str, payment: Payment) -> None:
+def _warn_of_single_cost(accepting: Automaton[Any], kind: str, text: str, payment: Payment) -> None:
     """Point out a cost for something that holds from the start: it is charged at the first step, and never again."""
-    holds_at_once = accepting.outcomes(accepting.initial, frozenset())[0].reward == ONE
-    if payment.pay == "first" and payment.reward.mean < 0.0 and holds_at_once:
+    if payment.pay == "first" and payment.reward.mean < 0.0 and accepting.diagrams.at(0, frozenset()).output:
         warnings.warn(
             f"the {kind} {text!r} holds from the first step on, and its cost of {payment.reward} is paid once only; "
             "pay='each' charges every step",
@@ -190,112 +171,47 @@ def unknown_proposition(name: str, names: Collection[str]) -> str:
     return f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(set(names)))
 
 
+@deep_recursion
 def _paying_machine(
-    accepting: RewardMachine, payment: Payment, propositions: Iterable[str] | None, growth: Growth
+    accepting: Automaton[Any], payment: Payment, propositions: Iterable[str] | None, growth: Growth
 ) -> RewardMachine:
-    """Return the machine that pays in some way for what a machine accepts."""
+    """Return the machine that pays in some way for what an automaton accepts."""
     allowed = accepting.propositions if propositions is None else tuple(propositions)
     for name in accepting.propositions:
         if name not in allowed:
             raise ModelError(f"unknown proposition {name!r}{unknown_proposition(name, allowed)}")
-    built = paid(accepting, payment.pay, growth)
-    laws = {0.0: ZERO, 1.0: payment.reward}
+    paying = paid(accepting, payment.pay, growth)
+    laws = {0: ZERO, 1: payment.reward}
     if payment.pay == "end":
-        laws[-1.0] = Reward.of(-payment.reward.values[0])
-    named = with_names(built, state_names(built), lambda reward: laws[reward.values[0]])
-    return named.changed(propositions=allowed)
+        laws[-1] = Reward.of(-payment.reward.values[0])
+    endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
+    states = distinct_names(_name(paying, state, ending) for state, ending in enumerate(endings))
+
+    def outcomes(step: Move) -> tuple[Outcome]:
+        return (Outcome(states[step.target], 1.0, laws[step.output]),)
+
+    def meaning(state: int) -> str:
+        return "nothing more is paid" if endings[state] == "over" else paying.meaning(state)
+
+    return RewardMachine.from_diagrams(states, states[0], allowed, paying.diagrams.map_values(outcomes), meaning)
 
 
-def require_pay(pay: str) -> None:
-    """Refuse an unknown way to pay."""
-    if pay not in PAY_SCHEMES:
-        raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
+def _ending(accepting: Automaton[Any], paying: Automaton[Earning], state: int) -> str | None:
+    """Return how a trace has ended in a state in which nothing changes any more: None in any other.
 
-
-class StepPayment(NamedTuple):
-    """What a step pays, whether satisfaction has to be remembered, and whether nothing is paid after it."""
-
-    payment: int
-    satisfied: bool
-    is_over: bool
-
-
-def step_payment(pay: str, satisfied: bool, satisfied_before: bool) -> StepPayment:
-    """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
-    if pay == "end":
-        return StepPayment(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
-    return StepPayment(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
-
-
-def paid(accepting: RewardMachine, pay: str, growth: Growth) -> RewardMachine:
-    """Return the smallest machine that pays in some way, from one that accepts.
-
-    Its states are (state, satisfied before); None stands for the state in which it has paid for good.
+    One that puts out nothing may be the end of success, of failure, or of both.
     """
-    if pay == "each":
-        return accepting
-    store, source = Diagrams(growth), accepting.diagrams
-    memos: dict[bool, dict[int, int]] = {False: {}, True: {}}
-
-    def moves(state: tuple[int | None, bool]) -> int:
-        number, before = state
-
-        def change(outcomes: Outcomes) -> tuple[Branch[tuple[int | None, bool]]]:
-            payment, satisfied, is_over = step_payment(pay, outcomes[0].reward == ONE, before)
-            target = None if is_over else int(outcomes[0].target)
-            return (((target, satisfied), 1.0, UNIT_REWARDS[payment]),)
-
-        if number is None:
-            return store.leaf(((state, 1.0, UNIT_REWARDS[0]),))
-        return copy(source.store, source.roots[number], store, change, memos[before])
-
-    def meaning(state: tuple[int | None, bool]) -> str:
-        number, satisfied = state
-        return PAID if number is None else accepting.meanings[str(number)] + (SATISFIED if satisfied else "")
-
-    start = (0, False)
-    return smallest_machine(accepting.propositions, store, start, moves, meaning, growth, lambda value: value, _best)
+    output = paying.constant_output(state)
+    if output is None:
+        return None
+    succeeds = {
+        number is None or (satisfied and accepting.constant_output(number) == 1)
+        for number, satisfied in paying.members[state]
+    }
+    return "satisfied" if output else "over" if len(succeeds) > 1 else "done" if True in succeeds else "failed"
 
 
-def _best(meanings: Iterable[str]) -> str:
-    """Return the shortest meaning; that nothing more is paid, where a state is the end of success and of failure."""
-    texts = list(meanings)
-    return shortest(texts) if len({text in FINISHED for text in texts}) == 1 else OVER
-
-
-@deep_recursion
-def state_names(machine: RewardMachine) -> list[str]:
-    """Return names for states: start, done, failed, over, satisfied, or what is left to do."""
-    return [_name(machine, number) for number in range(machine.num_states)]
-
-
-def _name(machine: RewardMachine, number: int) -> str:
-    reward = constant_reward(machine, number)
-    if number == 0:
+def _name(paying: Automaton[Earning], state: int, ending: str | None) -> str:
+    if state == 0:
         return "start"
-    if reward is None:
-        return f"s{number}" if machine.num_states > MOST_NAMED else machine.meanings[str(number)]
-    if not reward.is_zero:
-        return "satisfied"
-    meaning = machine.meanings[str(number)]
-    return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"
-
-
-class Verdict(NamedTuple):
-    """Whether a trace satisfies after each step, and when that is final (0: from the start on; None: not yet)."""
-
-    satisfied: list[bool]
-    decided_at: int | None
-
-
-def judge(accepting: RewardMachine, word: Iterable[Set[str]]) -> Verdict:
-    """Return what a machine that accepts says of a word."""
-    state, satisfied = accepting.initial, []
-    decided = 0 if constant_reward(accepting, 0) is not None else None
-    for number, label in enumerate(word, start=1):
-        (outcome,) = accepting.outcomes(state, label)
-        state = outcome.target
-        satisfied.append(outcome.reward == ONE)
-        if decided is None and constant_reward(accepting, accepting.index[state]) == outcome.reward:
-            decided = number
-    return Verdict(satisfied, decided)
+    return ending or (f"s{state}" if paying.num_states > MOST_NAMED else paying.meaning(state))

@@ -1,4 +1,4 @@
-"""Guards: boolean formulas over propositions, read from text and compared as decision diagrams.
+"""Guards: boolean formulas over propositions, compared as decision diagrams.
 
     guard  :=  guard "|" guard  |  guard "&" guard  |  "!" guard  |  "(" guard ")"  |  name  |  "true"  |  "false"
 
@@ -13,36 +13,15 @@ import math
 from collections.abc import Iterable, Sequence, Set
 from typing import TypeAlias
 
-from praemia.errors import ModelError, SizeError
+from praemia.errors import SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
-from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, fold, negation, proposition
+from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, fold, negation, proposition
 from praemia.machines.labels import Label
-from praemia.machines.syntax import GUARD, Node, build, parse, read_name
 
 Guard: TypeAlias = Formula
 Term: TypeAlias = dict[int, bool]  # variable -> whether it must be true
 
 MAX_NODES = 1_000_000  # of the diagrams of one state's guards; this takes seconds
-
-
-def parse_guard(text: str) -> Guard:
-    """Parse a guard such as ``item & !(delivery | busy)``."""
-    nodes = parse(GUARD, text)
-    if len(nodes) > 1 and any(node.text == "else" for node in nodes):
-        raise ModelError(f"guard {text!r}: 'else' stands alone; a proposition of that name is \"else\", in quotes")
-    return build(nodes, _guard)
-
-
-def _guard(node: Node, parts: list[Guard]) -> Guard:
-    match node.kind:
-        case "!":
-            return ~parts[0]
-        case "&" | "|":
-            return conjunction(parts) if node.kind == "&" else disjunction(parts)
-        case "constant":
-            return {"true": TRUE, "false": FALSE, "else": ELSE}[node.text]
-        case _:
-            return proposition(read_name(node.text))
 
 
 def exactly(label: Set[str], propositions: Iterable[str]) -> Guard:

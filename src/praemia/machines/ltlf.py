@@ -1,4 +1,4 @@
-"""From a formula to the machine that accepts it: about the future by progression, about the past by memory.
+"""From a formula to the automaton that accepts it: about the future by progression, about the past by memory.
 
 After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
 end here. With d(f) the diagram from σ to (residual, bit), and & and | of such pairs taken part by part,
@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import count, product
+from typing import Any
 
 from praemia.errors import ModelError, SizeError
-from praemia.machines.algebra import join, smallest_machine
-from praemia.machines.diagrams import Diagrams, Growth, Memo, copy, deep_recursion
+from praemia.machines.automata import Automaton, join, smallest_automaton
+from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
 from praemia.machines.formula import (
@@ -43,7 +43,6 @@ from praemia.machines.formula import (
     write,
 )
 from praemia.machines.guards import Booleans, Guard
-from praemia.machines.machine import RewardMachine
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
 MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
@@ -54,8 +53,8 @@ Forbidden = tuple[int, bool, int, bool]  # atoms i and j are never i = p and j =
 
 
 @deep_recursion
-def formula_machine(text: str, growth: Growth, syntax: str = "praemia") -> RewardMachine:
-    """Return the smallest machine that pays 1 at every step at which what was seen so far satisfies a formula.
+def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Automaton[Any]:
+    """Return the smallest automaton that accepts at every step at which what was seen so far satisfies a formula.
 
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
     its last step. An empty trace satisfies nothing.
@@ -67,46 +66,47 @@ def formula_machine(text: str, growth: Growth, syntax: str = "praemia") -> Rewar
             f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
     if words & PAST:
-        return _past_machine(formula, growth)
+        memory = _Memory(formula, growth)
+        return smallest_automaton(formula.propositions(), memory.moves, 0, memory.moves_of, memory.text, growth)
     return _Construction(formula.propositions(), growth).accept(formula)
 
 
 class _Construction:
-    """Build the machines of a formula and its parts, all over its propositions."""
+    """Build the automata of a formula and its parts, all over its propositions."""
 
     def __init__(self, names: tuple[str, ...], growth: Growth) -> None:
         self._names, self._growth = names, growth
         self._variables = {name: number for number, name in enumerate(names)}
-        self._machines: dict[Formula, RewardMachine] = {}
+        self._automata: dict[Formula, Automaton[Any]] = {}
 
-    def accept(self, formula: Formula) -> RewardMachine:
-        """Return the machine that accepts a formula: by progression, or if that grows large, joined from its parts."""
-        if formula not in self._machines:
+    def accept(self, formula: Formula) -> Automaton[Any]:
+        """Return the automaton that accepts a formula: by progression, or if that grows large, joined of its parts."""
+        if formula not in self._automata:
             operator, parts = _split(formula)
             at_once = replace(self._growth, max_states=MOST_AT_ONCE, max_nodes=MOST_NODES_AT_ONCE, fewest_values=0)
             try:
-                machine = self._progress(formula, at_once if len(parts) > 1 else self._growth)
+                automaton = self._progress(formula, at_once if len(parts) > 1 else self._growth)
             except SizeError:
                 if len(parts) < 2:
                     raise
-                machine = self._join(operator, [self.accept(part) for part in parts])
-            self._machines[formula] = machine
-        return self._machines[formula]
+                automaton = self._join(operator, [self.accept(part) for part in parts])
+            self._automata[formula] = automaton
+        return self._automata[formula]
 
-    def _progress(self, formula: Formula, growth: Growth) -> RewardMachine:
+    def _progress(self, formula: Formula, growth: Growth) -> Automaton[Any]:
         work = _Progression(self._variables, growth)
-        return smallest_machine(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
+        return smallest_automaton(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
-    def _join(self, operator: str, parts: Iterable[RewardMachine]) -> RewardMachine:
-        """Join machines in pairs, the smallest first."""
-        order = count()  # of machines of one size, the first comes first
-        machines = [(part.num_states, next(order), part) for part in parts]
-        heapify(machines)
-        while len(machines) > 1:
-            (_, _, first), (_, _, second) = heappop(machines), heappop(machines)
+    def _join(self, operator: str, parts: Iterable[Automaton[Any]]) -> Automaton[Any]:
+        """Join automata in pairs, the smallest first."""
+        order = count()  # of automata of one size, the first comes first
+        automata = [(part.num_states, next(order), part) for part in parts]
+        heapify(automata)
+        while len(automata) > 1:
+            (_, _, first), (_, _, second) = heappop(automata), heappop(automata)
             joint = join(operator, first, second, self._growth)
-            heappush(machines, (joint.num_states, next(order), joint))
-        return machines[0][2]
+            heappush(automata, (joint.num_states, next(order), joint))
+        return automata[0][2]
 
 
 def _split(formula: Formula) -> tuple[str, Sequence[Formula]]:
@@ -253,12 +253,6 @@ class _Progression:
 Past = int  # a bit for each formula that is remembered
 
 
-def _past_machine(formula: Formula, growth: Growth) -> RewardMachine:
-    """Return the smallest machine that pays 1 at every step at which a formula about the past holds."""
-    work = _Memory(formula, growth)
-    return smallest_machine(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
-
-
 class _Memory:
     def __init__(self, formula: Formula, growth: Growth) -> None:
         self.moves = Diagrams(growth)
@@ -281,10 +275,10 @@ class _Memory:
         for bit, formula in enumerate((*self.bits, self._formula)):
             guard = fold(formula, lambda part, parts: self._guard(part, parts, past), guards)
             function = self._functions.function(guard)
-            held = copy(self._functions, function, moves, partial(_shifted, bit), {})
+            held = self._functions.map(function, (1 << bit).__mul__, target=moves)
             result = moves.combine(result, held, int.__or__, {})
         last = len(self.bits)
-        return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last), {})
+        return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last))
 
     def _guard(self, formula: Formula, parts: list[Guard], past: Past) -> Guard:
         """Return the guard that holds on a label if a formula holds at its step, from those of its parts."""
@@ -306,7 +300,3 @@ class _Memory:
         """Write what is remembered: the formulas that held at the step before."""
         held = [write(formula) for formula, bit in self.bits.items() if past >> bit & 1]
         return "held: " + ", ".join(held) if held else "nothing held"
-
-
-def _shifted(bit: int, value: bool) -> int:
-    return int(value) << bit

@@ -14,20 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, unknown_name
-from praemia.machines.diagrams import MAX_STATES
-from praemia.machines.labels import Label, as_label
+from praemia.errors import ModelError, require_distinct, unknown_name
+from praemia.machines.diagrams import MAX_STATES, deep_recursion
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     ZERO,
-    Outcome,
     Outcomes,
     Rule,
     build_diagrams,
@@ -37,11 +34,11 @@ from praemia.machines.rules import (
     paying_states,
     validate_rules,
 )
-from praemia.machines.state_diagrams import Meanings, StateDiagrams
+from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachinePicture
+    from praemia.pictures.diagrams import MachineDrawing
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -59,9 +56,6 @@ class RewardMachine(Displayed):
     ----------
     written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
-    meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
-    idle_reward : what a step pays once an episode has ended: 0, but for a machine whose rewards were mapped, which no
-        file can hold. It does not count when machines are compared.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
 
     Examples
@@ -74,17 +68,24 @@ class RewardMachine(Displayed):
     [('loaded', 0.8), ('empty', 0.2)]
     """
 
+    idle_reward = ZERO  # of a step on which nothing happens, and of those left when an episode has ended
+
     states: tuple[str, ...]
     initial: str
     propositions: tuple[str, ...]
     # Derived rules can be half a million: they wait until they are asked for.
-    rules: tuple[Rule, ...] = cached_property(lambda machine: machine._find_rules())  # type: ignore[assignment]
+    rules: tuple[Rule, ...] = cached_property(  # type: ignore[assignment]
+        lambda self: (
+            derive_rules(self.states, self.diagrams, self.idle_reward)
+            if self.written_rules is None
+            else self.written_rules
+        )
+    )
     first_match: bool = False
-    idle_reward: Reward = field(init=False, default=ZERO)
     written_rules: tuple[Rule, ...] | None = field(init=False)
     diagrams: StateDiagrams = field(init=False)
-    meanings: Mapping[str, str] = field(init=False)
     source: Mapping[str, Any] | None = field(init=False)
+    _meaning: Callable[[int], str] = field(init=False)  # of a state's number
 
     def __init__(
         self,
@@ -96,9 +97,8 @@ class RewardMachine(Displayed):
     ) -> None:
         self._fill(states, initial, propositions, first_match=first_match, source=None)
         validate_rules(rules, self.index, self.propositions)
-        diagrams = build_diagrams(by_source(states, rules), self._idle_outcomes, first_match)
-        meanings = dict(zip(states, states, strict=True))
-        self.__dict__.update(written_rules=tuple(rules), diagrams=diagrams, meanings=meanings)
+        diagrams = build_diagrams(by_source(states, rules), self.idle_reward, first_match)
+        self.__dict__.update(written_rules=tuple(rules), diagrams=diagrams, _meaning=self.states.__getitem__)
 
     @classmethod
     def from_diagrams(
@@ -110,12 +110,8 @@ class RewardMachine(Displayed):
         meaning: Callable[[int], str],
     ) -> RewardMachine:
         """Return the machine of diagrams whose values are tuples of outcomes; ``meaning`` is that of state i."""
-        machine = cls.__new__(cls)
-        meanings = Meanings(states, meaning)
-        machine._fill(
-            states, initial, propositions, written_rules=None, diagrams=diagrams, meanings=meanings, source=None
-        )
-        return machine
+        values = {"written_rules": None, "diagrams": diagrams, "_meaning": meaning, "source": None}
+        return cls._of(states=states, initial=initial, propositions=propositions, **values)
 
     @classmethod
     def from_ltlf(
@@ -161,22 +157,38 @@ class RewardMachine(Displayed):
 
         return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
 
+    @classmethod
+    def _of(cls, **attributes: Any) -> Self:
+        machine = cls.__new__(cls)
+        machine._fill(**attributes)
+        return machine
+
     def _fill(self, states: Sequence[str], initial: str, propositions: Sequence[str], **others: Any) -> None:
         """Set the attributes, once they are known to be in order."""
-        _require_distinct("state", states)
-        _require_distinct("proposition", propositions)
+        require_distinct("state", states)
+        require_distinct("proposition", propositions)
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
             raise unknown_name("machine state", initial, states)
         self.__dict__.update(others, states=tuple(states), initial=initial, propositions=tuple(propositions))
 
-    def changed(self, **changes: Any) -> RewardMachine:
+    def changed(self, **changes: Any) -> Self:
         """Return a copy with other attributes: ``dataclasses.replace`` without building the diagrams again."""
-        attributes = {name: value for name, value in self.__dict__.items() if not _is_computed(name)}
-        machine = self.__class__.__new__(self.__class__)
-        machine._fill(**attributes | changes)
-        return machine
+        return self._of(**self._attributes | changes)
+
+    @property
+    def _attributes(self) -> dict[str, Any]:
+        """The attributes that were not computed from others."""
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(RewardMachine, name, None), cached_property)
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes with meanings as texts, since what writes them cannot be pickled."""
+        return self.__dict__ | {"_meaning": [*self.meanings.values()].__getitem__}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RewardMachine):
@@ -195,16 +207,22 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self) -> MachinePicture:
-        """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachinePicture
+    def draw(self, title: str | None = None) -> MachineDrawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import MachineDrawing
 
-        return MachinePicture(self)
+        return MachineDrawing.of(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The number of each state, by its name."""
         return {state: number for number, state in enumerate(self.states)}
+
+    @cached_property
+    @deep_recursion
+    def meanings(self) -> dict[str, str]:
+        """For each state, in words or as a formula, what it stands for; its name, where nothing more is known."""
+        return {state: self._meaning(number) for number, state in enumerate(self.states)}
 
     @property
     def num_states(self) -> int:
@@ -216,20 +234,10 @@ class RewardMachine(Displayed):
         rules = [] if self.written_rules is None else [plural(len(self.written_rules), "rule")]
         return [plural(self.num_states, "machine state"), *rules, plural(len(self.propositions), "proposition")]
 
-    def _find_rules(self) -> tuple[Rule, ...]:
-        if self.written_rules is not None:
-            return self.written_rules
-        return derive_rules(self.states, self.diagrams, self._idle_outcomes)
-
     @cached_property
     def exclusive_rules(self) -> tuple[Rule, ...]:
         """The same rules, with guards that exclude each other: one for each of ``rules``."""
         return self.rules if self.written_rules is None else make_exclusive(self.written_rules, self.first_match)
-
-    @cached_property
-    def _idle_outcomes(self) -> dict[str, Outcomes]:
-        """What happens in each state where no rule holds."""
-        return {state: (Outcome(state),) for state in self.states}
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
         """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
@@ -269,18 +277,16 @@ class RewardMachine(Displayed):
         def mapped(outcomes: Outcomes) -> Outcomes:
             return tuple(replace(outcome, reward=to_unit(outcome.reward)) for outcome in outcomes)
 
-        diagrams, idle = self.diagrams.map_values(mapped), to_unit(self.idle_reward)
-        return self.changed(diagrams=diagrams, idle_reward=idle, written_rules=None, first_match=False, source=None)
+        changes = {"diagrams": self.diagrams.map_values(mapped), "idle_reward": to_unit(self.idle_reward)}
+        # What pays nothing is decided before rewards are rounded.
+        derived = {"written_rules": None, "first_match": False, "source": None, "settled_states": self.settled_states}
+        return MappedMachine._of(**self._attributes | changes | derived)
 
     @cached_property
     def settled_states(self) -> frozenset[int]:
         """The numbers of the states from which every further reward is 0, whatever the labels."""
         following = {state: self.possible_outcomes(state) for state in self.states}
         return frozenset(self.index[state] for state in set(self.states) - paying_states(following))
-
-    def exhaustive_labels(self) -> list[Label]:
-        """Return labels on which every state does all that it can do on any label."""
-        return self.diagrams.example_labels()
 
     @cached_property
     def reads(self) -> frozenset[str]:
@@ -313,32 +319,30 @@ class RewardMachine(Displayed):
         return with_chance(self, chances)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact.
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
+        from praemia.machines.algebra import expected_rewards
 
-        Messages count steps from 1.
-        """
-        chances = {self.initial: 1.0}
-        means = []
-        for number, propositions in enumerate(word, start=1):
-            label = as_label(propositions, f"step {number}", self.propositions)
-            after: dict[str, float] = {}
-            mean = []
-            for state, chance in chances.items():
-                for out in self.outcomes(state, label):
-                    after[out.target] = after.get(out.target, 0.0) + chance * out.probability
-                    mean.append(chance * out.probability * out.reward.mean)
-            means.append(fsum(mean))
-            chances = after
-        return np.array(means, dtype=np.float64)
+        return expected_rewards(self, word)
 
 
-def _is_computed(name: str) -> bool:
-    return isinstance(getattr(RewardMachine, name, None), cached_property)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class MappedMachine(RewardMachine):
+    """A machine whose rewards were mapped: steps on which nothing happens pay something, and no file can hold it.
 
+    So do the steps that are left when an episode has ended, which do not count when machines are compared.
+    """
 
-def _require_distinct(kind: str, names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ModelError(f"{kind} {name!r} is listed twice")
-        seen.add(name)
+    idle_reward: Reward = field(kw_only=True)
+
+    def __init__(
+        self,
+        states: Sequence[str],
+        initial: str,
+        propositions: Sequence[str],
+        rules: Sequence[Rule],
+        first_match: bool = False,
+        *,
+        idle_reward: Reward,
+    ) -> None:
+        self.__dict__["idle_reward"] = idle_reward
+        super().__init__(states, initial, propositions, rules, first_match)

@@ -1,4 +1,4 @@
-"""From a regular expression over labels to a machine, by partial derivatives (Antimirov, 1996).
+"""From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
 
 A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
 Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
@@ -11,15 +11,14 @@ and empty.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.algebra import smallest_machine
-from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
-from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, disjunction, proposition, write
+from praemia.machines.automata import Automaton, smallest_automaton
+from praemia.machines.diagrams import Diagrams, Growth, Memo
+from praemia.machines.formula import Formula, read_name, write
 from praemia.machines.guards import Booleans
-from praemia.machines.machine import RewardMachine
-from praemia.machines.syntax import REGEX, Node, build, mistake, parse, read_name
+from praemia.machines.syntax import REGEX, Token, build, formula_of, mistake, parse
 
 Derived: TypeAlias = frozenset[Formula]
 Placed: TypeAlias = tuple[Formula, int]  # with the place where it begins
@@ -29,12 +28,12 @@ EMPTY = Formula("empty")
 LETTERS = frozenset({"name", "!", "&", "|", "true", "false"})
 
 
-def regex_machine(text: str, growth: Growth) -> RewardMachine:
-    """Return the smallest machine that pays 1 at every step at which all that was seen so far matches."""
+def regex_automaton(text: str, growth: Growth) -> Automaton[Any]:
+    """Return the smallest automaton that accepts at every step at which all that was seen so far matches."""
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return smallest_machine(work.names, work.moves, start, work.moves_of, work.text, growth)
+        return smallest_automaton(work.names, work.moves, start, work.moves_of, work.text, growth)
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
@@ -71,51 +70,45 @@ class _Derivation:
     def __init__(self, text: str, growth: Growth) -> None:
         if len(text) > MAX_LENGTH:
             raise SizeError(f"a regex of {len(text):,} characters; at most {MAX_LENGTH:,} are read")
-        nodes = parse(REGEX, text)
-        names = dict.fromkeys(read_name(node.text) for node in nodes if node.kind in ("name", "quoted"))
+        tokens = parse(REGEX, text)
+        names = dict.fromkeys(read_name(token.text) for token in tokens if token.kind in ("name", "quoted"))
         self.moves = Diagrams(growth)
         self._letters = Booleans(names, growth)
         self._text = text
         self._memo: Memo = {}
         self._derivatives: dict[Formula, int] = {}
         self._texts: dict[Formula, str] = {}
-        self.expression = build(nodes, self._placed)[0]
+        self.expression = build(tokens, self._placed)[0]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The propositions that are read, in the order in which they are written."""
         return self._letters.names
 
-    def _placed(self, node: Node, parts: list[Placed]) -> Placed:
-        return self._expression(node, parts), min([node.place, *(place for _, place in parts)])
+    def _placed(self, token: Token, parts: list[Placed]) -> Placed:
+        return self._expression(token, parts), min([token.place, *(place for _, place in parts)])
 
-    def _expression(self, node: Node, parts: list[Placed]) -> Formula:
+    def _expression(self, token: Token, parts: list[Placed]) -> Formula:
         expressions = [expression for expression, _ in parts]
-        match node.kind:
-            case "name" | "quoted":
-                return proposition(read_name(node.text))
-            case "constant":
-                return FALSE if node.text == "false" else TRUE
-            case "!" | "&":
-                self._require_guards(node, parts)
-                return ~expressions[0] if node.kind == "!" else conjunction(expressions)
-            case "|":
-                if all(map(_is_letter, expressions)):
-                    return disjunction(expressions)
+        match token.kind:
+            case "|" if not all(map(_is_letter, expressions)):
                 return Formula("either", tuple(dict.fromkeys(expressions)))
             case "sequence":
                 result = EMPTY
                 for expression in reversed(expressions):
                     result = _sequence(expression, result)
                 return result
-            case mark:
-                return self._repeated(expressions[0], mark)
+            case "*" | "+" | "?":
+                return self._repeated(expressions[0], token.kind)
+            case "!" | "&":
+                self._require_guards(token, parts)
+        return formula_of(token, expressions)
 
-    def _require_guards(self, node: Node, parts: list[Placed]) -> None:
+    def _require_guards(self, token: Token, parts: list[Placed]) -> None:
         """Point at an operand that is longer than a letter."""
         for expression, place in parts:
             if not _is_letter(expression):
-                raise mistake("regex", self._text, place, f"{node.text!r} takes guards, and this is not one")
+                raise mistake("regex", self._text, place, f"{token.text!r} takes guards, and this is not one")
 
     def _repeated(self, expression: Formula, mark: str) -> Formula:
         if mark == "?":
@@ -130,7 +123,7 @@ class _Derivation:
         result = self.moves.leaf(frozenset())
         for expression in sorted(state, key=self._text_of):  # nested tuples with equal beginnings compare slowly
             result = self._union(result, self._derive(expression))
-        return self.moves.map(result, lambda left: (left, any(map(_is_nullable, left))), {})
+        return self.moves.map(result, lambda left: (left, any(map(_is_nullable, left))))
 
     def _union(self, f: int, g: int) -> int:
         return self.moves.combine(f, g, lambda a, b: a | b, self._memo)
@@ -158,10 +151,10 @@ class _Derivation:
                 return self._union(result, self._derive(parts[1])) if _is_nullable(parts[0]) else result
             case _:
                 letter = self._letters.function(expression)
-                return copy(self._letters, letter, moves, lambda yes: frozenset({EMPTY} if yes else ()), {})
+                return self._letters.map(letter, lambda yes: frozenset({EMPTY} if yes else ()), target=moves)
 
     def _followed(self, first: Formula, second: Formula) -> int:
-        return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left), {})
+        return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left))
 
     def text(self, state: Derived) -> str:
         """Write what is left to match."""

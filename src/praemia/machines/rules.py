@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
-from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, deep_recursion
 from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_NODES, Booleans, Guard
 from praemia.machines.labels import format_label
@@ -130,22 +130,20 @@ class _Overlap(Exception):
 
 
 @deep_recursion
-def build_diagrams(
-    rules: Mapping[str, Sequence[Rule]], idle: Mapping[str, Outcomes], first_match: bool
-) -> StateDiagrams:
-    """Return what the rules of each state do; ``idle`` is what happens in a state where no rule holds."""
+def build_diagrams(rules: Mapping[str, Sequence[Rule]], idle_reward: Reward, first_match: bool) -> StateDiagrams:
+    """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
     choice = _Choice(first_match)
     store = Diagrams()
     roots = []
     for state, own in rules.items():
-        rest = _rest(state, own, idle[state])
+        rest = _rest(state, own, idle_reward)
         guarded = [rule for rule in own if not rule.is_else]
         try:
             root = choice.among([rule.guard for rule in guarded])
         except _Overlap:
             raise _overlap_error(state, guarded, choice.functions) from None
         outcomes = {None: rest} | {number: rule.outcomes for number, rule in enumerate(guarded)}
-        roots.append(copy(choice.store, root, store, outcomes.__getitem__, {}))
+        roots.append(choice.store.map(root, outcomes.__getitem__, target=store))
     return StateDiagrams(choice.functions.names, store, tuple(roots))
 
 
@@ -174,7 +172,7 @@ class _Choice:
         return self._known[functions]
 
     def _where(self, function: int, number: int) -> int:
-        return copy(self.functions, function, self.store, lambda holds: number if holds else None, {})
+        return self.functions.map(function, lambda holds: number if holds else None, target=self.store)
 
     def _first(self, earlier: int, later: int) -> int:
         if self._first_match:
@@ -182,12 +180,12 @@ class _Choice:
         raise _Overlap
 
 
-def _rest(state: str, rules: Sequence[Rule], idle: Outcomes) -> Outcomes:
+def _rest(state: str, rules: Sequence[Rule], idle_reward: Reward) -> Outcomes:
     """Return what happens where no guard holds."""
     last = [rule for rule in rules if rule.is_else]
     if len(last) > 1:
         raise RuleError(f"state {state!r}: a second rule on 'else'; a state has at most one", last[1])
-    return last[0].outcomes if last else idle
+    return last[0].outcomes if last else (Outcome(state, reward=idle_reward),)
 
 
 def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> RuleError:
@@ -234,7 +232,7 @@ def _without(guard: Guard, others: Guard, functions: Booleans) -> Guard:
 
 
 @deep_recursion
-def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[str, Outcomes]) -> tuple[Rule, ...]:
+def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle_reward: Reward) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
     functions = Booleans(diagrams.variables, Growth())
     no = functions.false
@@ -250,7 +248,7 @@ def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[s
         happens = [(diagrams.store.value(leaf), where) for leaf, where in own.items()]
         cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
         for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
-            if outcomes != idle[state]:
+            if outcomes != (Outcome(state, reward=idle_reward),):
                 rules.append(Rule(state, functions.formula(where), outcomes))
         if len(rules) > MAX_RULES:
             raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")

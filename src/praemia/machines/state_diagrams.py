@@ -1,16 +1,15 @@
 """A diagram for each state, from a label to what happens there: what automata and machines consist of.
 
-``unfold`` builds the diagrams of all states that can be reached from one. ``minimise`` merges the states that no
-sequence of labels can tell apart by what it pays, by partition refinement: with every target replaced by its class,
-two states are alike if their diagrams are the same. When a class is split, its largest part keeps the number; then only
-diagrams above a leaf that names a moved state are looked at again. So the cost of a round is proportional to what it
-changes.
+``smallest`` builds the diagrams of all states that can be reached from one, and merges the states that no sequence of
+labels can tell apart, by partition refinement: with every target replaced by its class, two states are alike if their
+diagrams are the same. When a class is split, its largest part keeps the number; then only diagrams above a leaf that
+names a moved state are looked at again. So the cost of a round is proportional to what it changes.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -21,7 +20,7 @@ from praemia.machines.diagrams import LEAF, Diagrams, Growth, deep_recursion
 Folded = TypeVar("Folded")
 State = TypeVar("State", bound=Hashable)
 Targets = Callable[[Any], Iterable[int]]
-Image = Callable[[Any, Sequence[int]], Hashable]
+Image = Callable[[Any, Sequence[int]], Hashable]  # of a value, given the class of every state
 Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads there
 
 
@@ -117,18 +116,45 @@ class StateDiagrams:
         return list(dict.fromkeys(label for own in examples for label in own.values()))
 
 
-def unfold(
+def smallest(
     variables: Iterable[str],
+    store: Diagrams,
+    start: State,
+    moves: Callable[[State], int],
+    targets: Callable[[Any], Iterable[State]],
+    image: Callable[[Any, Callable[[State], int]], Hashable],
+    growth: Growth,
+) -> tuple[StateDiagrams, list[list[State]]]:
+    """Return the fewest states that do, from a start on, what moves say; and those that became one.
+
+    ``moves`` gives the diagram of a state, and ``targets`` the states that a value of it names; ``image`` is the value
+    with numbers in their place, given the number of a state. The start is number 0.
+    """
+    diagrams, numbers = _unfold(tuple(variables), store, start, moves, targets, growth)
+
+    def image_of(value: Any, classes: Sequence[int]) -> Hashable:
+        return image(value, lambda state: classes[numbers[state]])
+
+    rough = _Refinement(diagrams, lambda value: [numbers[target] for target in targets(value)], image_of).run()
+    members: dict[int, list[State]] = defaultdict(list)  # classes come in the order of their first states
+    for state, part in zip(numbers, rough, strict=True):
+        members[part].append(state)
+    order = {part: number for number, part in enumerate(members)}
+    firsts = tuple(diagrams.roots[numbers[states[0]]] for states in members.values())
+    classes = [order[part] for part in rough]
+    small = replace(diagrams, roots=firsts).map_values(lambda value: image_of(value, classes))
+    return small, list(members.values())
+
+
+def _unfold(
+    variables: tuple[str, ...],
     store: Diagrams,
     start: State,
     moves: Callable[[State], int],
     targets: Callable[[Any], Iterable[State]],
     growth: Growth,
 ) -> tuple[StateDiagrams, dict[State, int]]:
-    """Build the diagrams of all states that can be reached from a start; number these in the order they are met.
-
-    ``moves`` gives the diagram of a state; ``targets`` the states that a value of it names.
-    """
+    """Build the diagrams of all states that can be reached from a start; number these in the order they are met."""
     numbers: dict[State, int] = {start: 0}
     states, roots, seen = [start], list[int](), set[int]()
     for state in states:
@@ -140,26 +166,7 @@ def unfold(
                     states.append(target)
         growth.num_states = len(states)
         growth.check(len(store), store.num_leaves)
-    return StateDiagrams(tuple(variables), store, tuple(roots)), numbers
-
-
-def minimise(diagrams: StateDiagrams, targets: Targets, image: Image) -> tuple[StateDiagrams, list[list[int]]]:
-    """Merge the states that pay the same on every sequence of labels.
-
-    Returns the diagrams of the classes, and the states of each class. ``targets`` gives the states that a value names;
-    ``image(value, classes)`` is the value with classes in their place.
-    Classes are numbered in the order of their first states.
-    """
-    rough = _Refinement(diagrams, targets, image).run()
-    numbers: dict[int, int] = {}
-    members: list[list[int]] = []
-    for state, part in enumerate(rough):
-        if numbers.setdefault(part, len(members)) == len(members):
-            members.append([])
-        members[numbers[part]].append(state)
-    classes = [numbers[part] for part in rough]
-    firsts = replace(diagrams, roots=tuple(diagrams.roots[states[0]] for states in members))
-    return firsts.map_values(lambda value: image(value, classes)), members
+    return StateDiagrams(variables, store, tuple(roots)), numbers
 
 
 class _Refinement:
@@ -244,24 +251,3 @@ class _Refinement:
                 above.add(diagram)
                 waiting += self._parents[diagram]
         return sorted(above)
-
-
-class Meanings(Mapping[str, str]):
-    """What each state means, by its name; a text is made when it is asked for."""
-
-    def __init__(self, states: Sequence[str], meaning: Callable[[int], str]) -> None:
-        self._numbers = {state: number for number, state in enumerate(states)}
-        self._meaning = meaning
-
-    @deep_recursion
-    def __getitem__(self, state: str) -> str:
-        return self._meaning(self._numbers[state])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)

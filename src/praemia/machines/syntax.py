@@ -8,11 +8,12 @@ bind tighter than ``&`` and group to the right) and, loosest of all, ``->`` (to 
 has what other tools write. Between ``&`` and ``|`` regular expressions add ``*``, ``+`` and ``?``, then sequence.
 
 A text is a list of tokens, which operator precedence puts into postfix order: each operator after its operands. It is
-never evaluated, and no depth of nesting is too much.
+never evaluated, and no depth of nesting is too much. ``formula_of`` says what each token means.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,20 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from praemia.errors import ModelError
-from praemia.machines.formula import PLAIN_NAME, unquoted
+from praemia.machines.formula import (
+    ELSE,
+    FALSE,
+    LAST,
+    PLAIN_NAME,
+    TRUE,
+    Formula,
+    binary,
+    conjunction,
+    disjunction,
+    proposition,
+    read_name,
+    unary,
+)
 
 SHOWN = 20
 SHOWN_BEFORE = 100  # characters of a long line, before and after a mistake
@@ -40,8 +54,8 @@ class Infix(NamedTuple):
     groups: str = "all"
 
 
-class Node(NamedTuple):
-    """Something of a text in postfix order: a name, a constant, or an operator with as many operands as ``arity``."""
+class Token(NamedTuple):
+    """A name, a constant, or an operator with as many operands as ``arity``."""
 
     kind: str  # "name", "quoted", "constant" or an operator
     text: str
@@ -82,6 +96,12 @@ class Language:
 
 BOOLEAN = {"|": Infix("|", 1), "&": Infix("&", 4)}
 GUARD = Language("guard", BOOLEAN, ("true", "false", "else"), "", "", {"!": "!"})
+CONSTANTS = {
+    **dict.fromkeys(("true", "True", "TRUE", "tt", "1", ".", "t"), TRUE),
+    **dict.fromkeys(("false", "False", "FALSE", "ff", "0", "f"), FALSE),
+    **dict.fromkeys(("last", "Last", "LAST"), LAST),
+    "else": ELSE,
+}
 REGEX = Language(
     "regex",
     BOOLEAN,
@@ -98,29 +118,64 @@ REGEX = Language(
 _STEP = re.compile(r'\s*(?:(?P<end>;)|,|(?P<name>[^\s,;"]+|"(?:[^"\\]|\\.)+"))')
 
 
-def parse(language: Language, text: str) -> list[Node]:
+def parse(language: Language, text: str) -> list[Token]:
     """Return a text in postfix order, or raise a ModelError that says where it is wrong."""
     return _Parser(language, text).run()
 
 
-def build(nodes: Iterable[Node], make: Callable[[Node, list[Built]], Built]) -> Built:
-    """Return what a text in postfix order means; ``make`` says it of a node, given what its operands mean."""
+def build(tokens: Iterable[Token], make: Callable[[Token, list[Built]], Built]) -> Built:
+    """Return what a text in postfix order means; ``make`` says it of a token, given what its operands mean."""
     operands: list[Built] = []
-    for node in nodes:
-        first = len(operands) - node.arity
-        operands[first:] = [make(node, operands[first:])]
+    for token in tokens:
+        first = len(operands) - token.arity
+        operands[first:] = [make(token, operands[first:])]
     return operands[0]
+
+
+def formula_of(
+    token: Token,
+    parts: list[Formula],
+    negate: Callable[[Formula], Formula] = operator.invert,
+    name: Callable[[str], Formula] = proposition,
+) -> Formula:
+    """Return the formula of a token and its operands; ``name`` gives that of a name."""
+    match token.kind:
+        case "name" | "quoted":
+            return name(read_name(token.text))
+        case "constant":
+            return CONSTANTS[token.text]
+        case "!":
+            return negate(parts[0])
+        case "&" | "|":
+            return conjunction(parts) if token.kind == "&" else disjunction(parts)
+        case "->":
+            return disjunction((negate(parts[0]), parts[1]))
+        case "<->" | "xor":
+            first, other = parts if token.kind == "<->" else (parts[0], negate(parts[1]))
+            return disjunction((conjunction((first, other)), conjunction((negate(first), negate(other)))))
+        case "M":  # the strong release: the left side must come
+            return binary("U", parts[1], conjunction(parts))
+        case _:
+            return unary(token.kind, parts[0]) if token.arity == 1 else binary(token.kind, *parts)
+
+
+def parse_guard(text: str) -> Formula:
+    """Parse a guard such as ``item & !(delivery | busy)``."""
+    tokens = parse(GUARD, text)
+    if len(tokens) > 1 and any(token.text == "else" for token in tokens):
+        raise ModelError(f"guard {text!r}: 'else' stands alone; a proposition of that name is \"else\", in quotes")
+    return build(tokens, formula_of)
 
 
 class _Parser:
     def __init__(self, language: Language, text: str) -> None:
         self._language, self._text = language, text
-        self._output: list[Node] = []
-        self._waiting: list[Node] = []  # operators and open brackets whose operands are not complete
+        self._output: list[Token] = []
+        self._waiting: list[Token] = []  # operators and open brackets whose operands are not complete
         self._num_open = 0
         self._wants_operand = True
 
-    def run(self) -> list[Node]:
+    def run(self) -> list[Token]:
         for kind, text, place in self._tokens():
             if not (self._read_operand if self._wants_operand else self._read_operator)(kind, text, place):
                 raise self._refusal(place)
@@ -143,20 +198,20 @@ class _Parser:
         """Take a token where an operand is expected; tell whether it can stand there."""
         language = self._language
         if text in language.prefix:
-            self._waiting.append(Node(language.prefix[text], text, place, 1, language.prefix_tightness))
+            self._waiting.append(Token(language.prefix[text], text, place, 1, language.prefix_tightness))
         elif text == "(":
-            self._waiting.append(Node("(", text, place))
+            self._waiting.append(Token("(", text, place))
             self._num_open += 1
         elif text in language.constants:
-            self._add_operand(Node("constant", text, place))
+            self._add_operand(Token("constant", text, place))
         elif kind != "symbol" and text not in language.infix:
-            self._add_operand(Node(kind, text, place))
+            self._add_operand(Token(kind, text, place))
         else:
             return False
         return True
 
-    def _add_operand(self, node: Node) -> None:
-        self._output.append(node)
+    def _add_operand(self, token: Token) -> None:
+        self._output.append(token)
         self._wants_operand = False
 
     def _read_operator(self, kind: str, text: str, place: int) -> bool:
@@ -172,7 +227,7 @@ class _Parser:
             self._num_open -= 1
         elif kind == "symbol" and text in language.postfix:
             self._complete(language.postfix_tightness)
-            self._output.append(Node(text, text, place, 1))
+            self._output.append(Token(text, text, place, 1))
         elif language.sequence is not None:
             self._add_infix(language.sequence, text, place)
             return self._read_operand(kind, text, place)
@@ -186,7 +241,7 @@ class _Parser:
         if groups == "all" and self._waiting and self._waiting[-1].kind == name:
             self._waiting[-1] = self._waiting[-1]._replace(arity=self._waiting[-1].arity + 1)
         else:
-            self._waiting.append(Node(name, text, place, 2, tightness))
+            self._waiting.append(Token(name, text, place, 2, tightness))
         self._wants_operand = True
 
     def _complete(self, tightness: int) -> None:
@@ -199,9 +254,9 @@ class _Parser:
         language, text = self._language, self._text
         at_end = place >= len(text.rstrip())
         place = len(text) if at_end else place
-        if language is GUARD:
+        if not language.operand:
             stop = "it ends too early" if at_end else f"stopped at {text[place : place + SHOWN]!r}"
-            return ModelError(f"guard {text!r}: {stop}; expected propositions joined by & | ! and brackets")
+            return ModelError(f"{language.kind} {text!r}: {stop}; expected propositions joined by & | ! and brackets")
         operator = language.operator.removesuffix(" or the end") if at_end else language.operator
         stop = "it ends too early" if at_end else f"found {text[place : place + SHOWN].split(maxsplit=1)[0]!r}"
         expected = language.operand if self._wants_operand else operator
@@ -217,11 +272,6 @@ def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
     begin = max(0, column - SHOWN_BEFORE)
     part = whole[begin : column + SHOWN_BEFORE]
     return ModelError(f"{kind}, {where}: {message}\n    {part}\n    {' ' * (column - begin)}^")
-
-
-def read_name(text: str) -> str:
-    """Return the name that a bare or a quoted text means."""
-    return unquoted(text) if text.startswith('"') else text
 
 
 def parse_trace(text: str) -> list[frozenset[str]]:

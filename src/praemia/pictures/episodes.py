@@ -11,8 +11,8 @@ from typing import NamedTuple
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.diagrams import LIT, MachineLayout
-from praemia.pictures.policy_page import GAP, HEAD, LEGIBLE, MARGIN, MAX_WIDTH, machine_layout, machine_scale
+from praemia.pictures.machine_layout import LIT, fitting_layout
+from praemia.pictures.policy_page import GAP, HEAD, MARGIN, MAX_WIDTH
 from praemia.pictures.renderers import FINER, paint
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
 from praemia.pictures.task_picture import map_scene, task_picture
@@ -46,7 +46,7 @@ def watched(episode: Episode) -> tuple[Step, ...]:
 def moments(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and what each step leads to."""
     first, total = episode.steps[0], 0.0
-    yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.horizon}")
+    yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.max_steps}")
     weights = step_weights(len(episode), episode.task.discount).tolist()
     for step in watched(episode):
         counts = weights[step.step] * step.reward
@@ -60,7 +60,7 @@ def _line(task: Task, step: Step, counts: float, total: float) -> str:
     if counts != step.reward:
         paid += f", which counts {counts:.3g}"
     so_far = f"; {total:{'g' if task.discount == 1.0 else '.3g'}} so far" if total else ""
-    return f"step {step.step + 1} of {task.horizon}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
+    return f"step {step.step + 1} of {task.max_steps}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
 
 
 def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
@@ -89,42 +89,8 @@ def path_scene(episode: Episode) -> Scene:
     return replace(stage.ground, items=(*stage.ground.items, *last.items))
 
 
-class PlacedMachine(NamedTuple):
-    """A machine on the stage: its top left corner and how large it is drawn, in pixels for a point."""
-
-    layout: MachineLayout
-    x: float
-    y: float
-    scale: float
-
-    @property
-    def ends(self) -> Point:
-        """Its right and its lower end."""
-        return self.x + self.scale * self.layout.width, self.y + self.scale * self.layout.height
-
-    def items(self, state: int) -> list[Item]:
-        """Draw the machine with one of its states lit."""
-        return place(self.layout.scene(state).items, self.x, self.y, self.scale)
-
-
-def _beside(task: Task, width: float, height: float) -> PlacedMachine | None:
-    """Put the machine, from top to bottom, to the right of a map; None if there is no room for it."""
-    layout = machine_layout(task, "TB")
-    if layout is None:
-        return None
-    scale = min(machine_scale(layout), (height + STATUS) / layout.height)
-    placed = PlacedMachine(layout, MARGIN + width + GAP, HEAD, scale)
-    return placed if scale >= LEGIBLE and placed.ends[0] <= MAX_WIDTH else None
-
-
-def _underneath(task: Task, x: float, y: float) -> PlacedMachine | None:
-    """Put the machine, from left to right, below a map; None if it is too large."""
-    layout = machine_layout(task)
-    return PlacedMachine(layout, x, y, machine_scale(layout)) if layout else None
-
-
 class Stage:
-    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and the machine."""
+    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and a lit state."""
 
     def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
         task = episode.task
@@ -134,8 +100,13 @@ class Stage:
         self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
         area = (across * self._cell, down * self._cell)
         self._below = HEAD + area[1]
-        self._machine = _beside(task, *area) or _underneath(task, MARGIN, self._below + STATUS)
-        right, bottom = self._machine.ends if self._machine else (0.0, 0.0)
+        self._corner = (MARGIN + area[0] + GAP, HEAD)  # of the machine: beside the map if there is room, else below it
+        self._machine = fitting_layout(task.machine, MAX_WIDTH - self._corner[0], area[1] + STATUS, "TB")
+        if self._machine is None:
+            self._corner = (MARGIN, self._below + STATUS)
+            self._machine = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
+        machine = self._machine.scene if self._machine else Scene(0.0, 0.0, ())
+        right, bottom = self._corner[0] + machine.width, self._corner[1] + machine.height
         title = f"{task.name}, seed {episode.seed}"
         widths = [
             area[0],
@@ -144,8 +115,9 @@ class Stage:
             *(text_width(moment.line, 12) for moment in story),
         ]
         self._size = (max(right, MARGIN + max(widths)) + MARGIN, max(bottom, self._below + STATUS) + MARGIN)
-        places = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
-        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *places), title)
+        ground = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
+        ground += place(machine.items, *self._corner)
+        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *ground), title)
 
     def frames(self) -> Iterator[Scene]:
         """Yield what each moment adds to the ground."""
@@ -158,5 +130,5 @@ class Stage:
             name = "" if self._machine else f" (machine state {self._names[machine_state]})"
             items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
             if self._machine:
-                items += self._machine.items(machine_state)
+                items += place(self._machine.lit(machine_state), *self._corner)
             yield Scene(*self._size, tuple(items))

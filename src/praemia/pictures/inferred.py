@@ -7,33 +7,28 @@ chances outside their intervals.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from praemia.inference.answer import Inference
-from praemia.inference.comparing import Comparison, compare_with_truth
+from praemia.inference.comparing import MachineComparison, compare_with_truth
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
-from praemia.pictures.diagrams import draw_machines
+from praemia.pictures.diagrams import MachineDrawing
 from praemia.pictures.machine_graph import Annotated
 from praemia.text_tables import plural
 
 
-def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: RewardMachine | None = None) -> Path:
-    """Draw an inferred machine into a file, .svg, .png, .pdf or .dot; beside the true machine, if it is given."""
-    compared = None
-    if truth is not None:
-        truth = truth.over(inference.machine.propositions)
-        compared = compare_with_truth(inference, truth)
-    drawings = [annotated(inference, compared)]
-    if truth is not None and compared is not None:
-        wrong = {(item.true_state, item.label) for item in compared.differences}
-        drawings.append(Annotated(truth, "the truth", {}, {}, _marked(truth, wrong), frozenset(s for s, _ in wrong)))
-    return draw_machines(drawings, path)
+def inference_drawing(inference: Inference, truth: RewardMachine | None = None) -> MachineDrawing:
+    """Draw an inferred machine; beside the true machine, if it is given."""
+    if truth is None:
+        return MachineDrawing(_annotated(inference))
+    truth = truth.over(inference.machine.propositions)
+    compared = compare_with_truth(inference, truth)
+    wrong = {(item.true_state, item.label) for item in compared.differences}
+    marked = Annotated(truth, "the truth", {}, {}, _marked(truth, wrong), frozenset(s for s, _ in wrong))
+    return MachineDrawing(_annotated(inference, compared), marked)
 
 
-def annotated(inference: Inference, compared: Comparison | None = None) -> Annotated:
+def _annotated(inference: Inference, compared: MachineComparison | None = None) -> Annotated:
     """Return an inferred machine with its support as notes, and what differs from the truth marked."""
     machine = inference.machine
     notes = {state: plural(count, "step") for state, count in inference.visits.items()}

@@ -48,7 +48,7 @@ class EdgeLine(NamedTuple):
     marked: bool = False
 
 
-class Node(NamedTuple):
+class DrawnNode(NamedTuple):
     """A state, or several in a row that are drawn as one; ``step`` is then what leads from each to the next."""
 
     states: tuple[str, ...]
@@ -66,7 +66,7 @@ class DrawnEdge(NamedTuple):
 class MachineGraph(NamedTuple):
     """The nodes of a machine, the number of the initial one, and the edges."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[DrawnNode, ...]
     initial: int
     edges: tuple[DrawnEdge, ...]
 
@@ -140,7 +140,9 @@ def short_guards(guards: Iterable[Guard], propositions: Collection[str]) -> Iter
             deciding.add(true[0])
 
 
-def _nodes(machine: RewardMachine, lines: Mapping[str, Sequence[EdgeLine]], apart: Collection[str]) -> Iterator[Node]:
+def _nodes(
+    machine: RewardMachine, lines: Mapping[str, Sequence[EdgeLine]], apart: Collection[str]
+) -> Iterator[DrawnNode]:
     """Yield the nodes: runs of equal steps, and the states that are in none."""
     sources: dict[str, set[str]] = {state: set() for state in machine.states}
     for state, leaving in lines.items():
@@ -158,7 +160,7 @@ def _nodes(machine: RewardMachine, lines: Mapping[str, Sequence[EdgeLine]], apar
             run = [state]
         taken |= {*run}
         steps = [line.text for line in lines[state] if line.target in run[1:]]
-        yield Node(tuple(run), ", ".join(steps))
+        yield DrawnNode(tuple(run), ", ".join(steps))
 
 
 def _runs(state: str, lines: Mapping[str, Sequence[EdgeLine]], followers: set[str]) -> Iterator[list[str]]:

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from praemia.errors import require
-from praemia.pictures.scene import PAPER, WALL, Area, Arrow, Item, Line, Scene, Text, place
+from praemia.pictures.scene import PAPER, RIM, WALL, Area, Arrow, Item, Line, Scene, Text, place
 from praemia.tasks.picture import Point
 
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
@@ -73,7 +73,10 @@ def _text(item: Text) -> str:
     place = f'x="{_number(item.x)}" y="{_number(item.baseline)}" font-size="{_number(item.size)}"'
     bold = ' font-weight="bold"' if item.bold else ""
     anchor = f' text-anchor="{item.anchor}"' if item.anchor != "start" else ""
-    return f'<text {place}{bold}{anchor} fill="{item.colour}">{_plain(item.text)}</text>'
+    rim = (
+        f' paint-order="stroke" stroke="{PAPER}" stroke-width="{_number(2 * RIM * item.size)}"' if item.has_rim else ""
+    )
+    return f'<text {place}{bold}{anchor} fill="{item.colour}"{rim}>{_plain(item.text)}</text>'
 
 
 def _look(fill: str, outline: str, thickness: float) -> str:
@@ -118,7 +121,9 @@ def render_png(scene: Scene) -> bytes:
 def _paint(brush: Any, item: Item) -> None:
     if isinstance(item, Text):
         font = _font(item.bold, max(1, round(item.size)))
-        brush.text((item.x, item.baseline), item.text, fill=item.colour, font=font, anchor=ANCHORS[item.anchor])
+        look = {"fill": item.colour, "font": font, "anchor": ANCHORS[item.anchor]}
+        rim = {"stroke_width": round(RIM * item.size), "stroke_fill": PAPER} if item.has_rim else {}
+        brush.text((item.x, item.baseline), item.text, **look, **rim)
     elif isinstance(item, Arrow):
         for part in item.parts():
             _paint(brush, part)

@@ -1,4 +1,4 @@
-"""A scene: areas, lines, arrows and texts as plain data, which ``svg``, ``pixels`` and ``text`` draw.
+"""A scene: areas, lines, arrows and texts as plain data, which ``renderers`` draws as SVG, in pixels and as text.
 
 x goes to the right and y down. Items are drawn in their order, so later ones cover earlier ones. Maps are built with
 a cell as the unit and then placed on a page, whose unit is a pixel.
@@ -16,6 +16,7 @@ from praemia.tasks.picture import Point
 INK, GREY, WALL, LINE, PAPER = "#22272e", "#5b6470", "#454c57", "#aeb6c0", "#ffffff"
 HEAD_LENGTH, HEAD_WIDTH = 5.0, 4.5  # of an arrow, in thicknesses
 LETTER, BOLD_LETTER, HALF_LETTER = 0.56, 0.65, 0.36  # mean widths of a letter, half the height of most, in font sizes
+RIM = 0.14  # of a text, in font sizes
 
 
 class Area(NamedTuple):
@@ -72,7 +73,10 @@ class Arrow(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A line of text; y is the middle of its letters, and ``anchor`` says which end of it is at x."""
+    """A line of text; y is the middle of its letters, and ``anchor`` says which end of it is at x.
+
+    Letters with a rim have paper around them, and can be read above lines.
+    """
 
     x: float
     y: float
@@ -81,6 +85,7 @@ class Text(NamedTuple):
     colour: str = INK
     bold: bool = False
     anchor: str = "start"  # or middle, or end
+    has_rim: bool = False
 
     def placed(self, x: float, y: float, scale: float) -> Text:
         return self._replace(x=x + scale * self.x, y=y + scale * self.y, size=scale * self.size)
@@ -102,6 +107,10 @@ class Scene:
     height: float
     items: tuple[Item, ...]
     title: str = ""  # for readers of the page who cannot see it
+
+    def scaled(self, scale: float) -> Scene:
+        """Make the page and all on it larger or smaller."""
+        return Scene(scale * self.width, scale * self.height, tuple(place(self.items, 0.0, 0.0, scale)), self.title)
 
 
 def place(items: Iterable[Item], x: float, y: float, scale: float = 1.0) -> list[Item]:

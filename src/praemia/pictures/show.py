@@ -1,4 +1,4 @@
-"""Show a policy: as a page in SVG or PNG, or as text."""
+"""Show a task, or what a policy does in it: as a page in SVG or PNG, or as text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from praemia.errors import ParameterError, PraemiaError, PraemiaWarning
+from praemia.errors import PraemiaError, PraemiaWarning
 from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
-from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump
+from praemia.pictures.drawing import Drawing
 from praemia.pictures.machine_graph import Annotated, edge_lines
 from praemia.pictures.policy_page import NEVER, PolicyView, page_of
-from praemia.pictures.renderers import render_png, render_svg, render_text
+from praemia.pictures.renderers import render_text
 from praemia.pictures.scene import Scene, Text
-from praemia.pictures.task_picture import ground
+from praemia.pictures.task_picture import ground, page_scene, page_text, task_picture
 from praemia.planning.policy import FILE, Policy, PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
@@ -32,46 +33,38 @@ MAX_LINES = 40  # of the machine
 OPTIMAL = "optimal"
 
 
+@dataclass(frozen=True)
+class TaskDrawing(Drawing):
+    """A task as a page: its map below its name, and above what the marks on it mean."""
+
+    task: Task
+
+    @property
+    def scene(self) -> Scene:
+        return page_scene(task_picture(self.task), self.task.name)
+
+    def __str__(self) -> str:
+        return page_text(task_picture(self.task), self.task.name)
+
+
 @dataclass(frozen=True, eq=False)
-class PolicyPicture:
-    """A policy to be seen: in a notebook as it is, printed as text, or saved."""
+class PolicyDrawing(Drawing):
+    """A policy to be seen."""
 
     view: PolicyView
 
     @cached_property
     def scene(self) -> Scene:
-        """The page that is drawn."""
         return page_of(self.view)
-
-    @cached_property
-    def svg(self) -> str:
-        """The page as an SVG document."""
-        return render_svg(self.scene)
-
-    def save(self, path: str | Path) -> None:
-        """Write the picture to a file, by its ending: .svg, .png or .txt."""
-        suffix = Path(path).suffix.lower()
-        if suffix == ".txt":
-            content = f"{self}\n".encode()
-        elif suffix == ".svg":
-            content = self.svg.encode()
-        elif suffix == ".png":
-            content = render_png(self.scene)
-        else:
-            raise ParameterError(f"cannot show a policy as {str(path)!r}; expected a file .svg, .png or .txt")
-        write_whole(Path(path), content)
-
-    def _repr_svg_(self) -> str:
-        return self.svg
 
     def __str__(self) -> str:
         return "\n".join([self.view.title, *_panels(self.view), "", *_machine(self.view)])
 
     def __repr__(self) -> str:
-        return f"PolicyPicture({self.view.title})"
+        return f"PolicyDrawing({self.view.title})"
 
 
-def show(task: Task, policy: PolicyLike | None = None) -> PolicyPicture:
+def show(task: Task, policy: PolicyLike | None = None) -> PolicyDrawing:
     """Show what a policy does: where it goes in each machine state, and which action it takes there.
 
     Parameters
@@ -81,22 +74,22 @@ def show(task: Task, policy: PolicyLike | None = None) -> PolicyPicture:
 
     Returns
     -------
-    A picture: a notebook displays it, ``print`` writes it as text, ``save`` writes .svg, .png or .txt.
+    A drawing: a notebook displays it, ``print`` writes it as text, ``save`` writes .svg, .png or .txt.
 
     Examples
     --------
     >>> import praemia
-    >>> picture = praemia.show(praemia.envs.warehouse(size=2))
-    >>> print(str(picture).splitlines()[0])
+    >>> drawing = praemia.show(praemia.envs.warehouse(size=2))
+    >>> print(str(drawing).splitlines()[0])
     warehouse-2: the optimal policy, worth 0.9261 per episode
-    >>> picture.save("policy.txt")
+    >>> drawing.save("policy.txt")
     """
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"
         message = f"this policy was made for {other}; what is shown is what it does in {task.name!r} as it is here"
         warnings.warn(message, PraemiaWarning, stacklevel=2)
-    return PolicyPicture(view)
+    return PolicyDrawing(view)
 
 
 def _is_for(policy: Policy | Run, task: Task) -> bool:
@@ -130,7 +123,7 @@ def _panels(view: PolicyView) -> Iterator[str]:
     if view.hidden:
         yield f"\n{view.left_out}"
     if view.has_map:
-        stay = " (•: stay)" if "stay" in view.action_names else ""
+        stay = " (•: stay)" if "stay" in view.picture.actions else ""
         numbers = "" if _is_wide(view) else "; numbers: visits per episode"
         yield f"\narrows: the action when a place is visited most{stay}{numbers}; ·: never visited"
     if view.footprint.mistakes.any() and not (view.has_map and _is_wide(view)):

@@ -45,7 +45,7 @@ def is_agent(policy: object) -> TypeGuard[Agent]:
 
 def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]:
     """Return what an agent does, as a policy [H, M, O] of actions or [H, M, O, A] of their probabilities."""
-    shape = (task.horizon, task.num_machine_states, task.num_observations)
+    shape = (task.max_steps, task.num_machine_states, task.num_observations)
     _require_signature(agent)
     if not hasattr(agent, "predict"):
         return _asked_at_every_step(task, agent, shape)
@@ -53,7 +53,7 @@ def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]
     ask = _action_of if deterministic else _probabilities_of
     rows = [[ask(agent, env.state_of(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
     once = np.array(rows)
-    return np.broadcast_to(once, (task.horizon, *once.shape))
+    return np.broadcast_to(once, (task.max_steps, *once.shape))
 
 
 def _require_signature(agent: Any) -> None:

@@ -98,7 +98,7 @@ def backward(
     own = kernels.exact_kernels(kernels.lanes_of(tables.shape[2]))
     data = (*_kernel_data(model), tables, values, policy, model.discount)
     kernel = own.evaluate if is_given else own.solve
-    count = choose_threads(threads, len(model.probs) * num_states)
+    count = choose_threads(threads, len(model.arrays.probs) * num_states)
     if count == 1:
         kernel(*data, (0, horizon), (0, num_rows), (0, size))
     else:

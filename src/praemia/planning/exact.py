@@ -122,9 +122,9 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     >>> praemia.solve(endless).policy.shape  # the same at every step
     (3, 16)
     """
-    if isinstance(task, Task) and not task.has_horizon:
+    if isinstance(task, Task) and task.horizon is None:
         return _solve_stationary(task)
-    model = _model_of(task)
+    model = model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
     _require_memory(model, keep_values, policy_bytes, task)
@@ -193,7 +193,7 @@ def evaluate(
     >>> praemia.evaluate(task, lambda observation, machine_state, step: machine_state).value < plan.value
     True
     """
-    model = _model_of(task)
+    model = model_of(task)
     if is_agent(policy):
         if not isinstance(task, Task):
             raise ModelError("an agent plays in a task; a model takes a policy")
@@ -219,7 +219,7 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     >>> round(float(where.pairs.sum()), 9)  # every step of the horizon is spent somewhere
     10.0
     """
-    model = _model_of(task)
+    model = model_of(task)
     inner = validate_policy(model, policy)
     _require_memory(model, True, 0, task)
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
@@ -241,15 +241,16 @@ def losses(
     ``visits`` are d, the ``states`` of the policy's occupancy, found unless they are given.
     """
     visits = occupancy(task, policy).states if visits is None else visits
-    worth = look_ahead(task.model, validate_policy(task, policy), plan.values)
+    worth = look_ahead(task.model, validate_policy(task.model, policy), plan.values)
     lost = np.zeros((task.num_machine_states, task.num_observations))
-    for h in range(task.horizon):
+    for h in range(task.max_steps):
         # Rounding may make an action look better than the best.
         lost += visits[h] * np.maximum(0.0, plan.values[h] - worth[h])
     return lost
 
 
-def _model_of(task: object) -> Model:
+def model_of(task: object) -> Model:
+    """Return what is planned in where a task is played, for ``max_steps``; refuse what has no kernel."""
     if isinstance(task, Model):
         return task
     if isinstance(task, BlackBox):

@@ -19,7 +19,6 @@ from praemia.kernels.exact import first_bad_row
 from praemia.kernels.records import action_type
 from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
-from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 PROBABILITY_TOLERANCE = 1e-9
@@ -63,7 +62,7 @@ def policy_array(policy: PolicyLike) -> NDArray[Any]:
     return array
 
 
-def policy_for(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
+def policy_for(task: TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
     """Return the array of a policy, [H, M, O] or [H, M, O, A]; an array [M, O] is the same at every step."""
     array = policy_array(policy)
     expected = (task.horizon, task.num_machine_states, task.num_observations)
@@ -77,7 +76,7 @@ def policy_for(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any
     )
 
 
-def validate_policy(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
+def validate_policy(task: TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
     """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
     array = policy_for(task, policy)
     return _deterministic(array, task.num_actions) if array.ndim == 3 else _randomised(array)

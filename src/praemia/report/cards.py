@@ -7,29 +7,27 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, TypeAlias
 
-from praemia.envs import svg_picture
 from praemia.errors import MissingExtraError, SizeError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.plan_from import ExploredPlan
 from praemia.inference.answer import Inference
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.diagrams import MachinePicture, machine_svg
 from praemia.pictures.episodes import path_scene
-from praemia.pictures.inferred import annotated
+from praemia.pictures.inferred import inference_drawing
 from praemia.pictures.scene import Scene
 from praemia.pictures.show import show
 from praemia.planning.exact import Plan, solve
 from praemia.planning.policy import Policy
 from praemia.report.exploration_page import coverage_scene
 from praemia.report.figures import run_figure
-from praemia.report.rendering import Table, address, render_page
+from praemia.report.rendering import address, render_page
 from praemia.report.run_tables import summary_table
 from praemia.simulation.rollout import Episode
 from praemia.simulation.run import Run
 from praemia.statistics.frames import StoredRuns
 from praemia.statistics.stored_runs import Series, group
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +36,7 @@ MAX_SOLVED = 10**8  # sums of a backward induction: about a second
 MAX_STEPS = 20  # of an episode, in its table
 MAX_RUNS = 1_000  # read from a folder for its table
 
-Draw: TypeAlias = "Callable[[], Figure | Scene | str]"
+Draw: TypeAlias = "Callable[[], Figure | Scene]"
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,11 @@ def _task(task: Task) -> Card:
     facts = task.sizes
     if _is_solved_soon(task):
         facts.append(f"optimal value {solve(task, keep_values=False).value:.4g}")
-    return Card(task.name, facts, {"the task": lambda: svg_picture(task), "its machine": _machine_svg(task.machine)})
+    return Card(task.name, facts, {"the task": lambda: task.draw().scene, "its machine": _machine_scene(task.machine)})
 
 
 def _is_solved_soon(task: Task) -> bool:
-    return task.horizon * task.num_machine_states * len(task.mdp.probs) <= MAX_SOLVED
+    return task.max_steps * task.num_machine_states * len(task.mdp.probs) <= MAX_SOLVED
 
 
 @card_of.register
@@ -90,18 +88,18 @@ def _machine(machine: RewardMachine) -> Card:
     kind = "deterministic" if machine.is_deterministic else "probabilistic"
     rewards = machine.mean_rewards
     facts = f"mean rewards from {rewards[0]:.4g} to {rewards[-1]:.4g}"
-    return Card(f"A {kind} reward machine", [*machine.sizes, facts], {"the machine": _machine_svg(machine)})
+    return Card(f"A {kind} reward machine", [*machine.sizes, facts], {"the machine": _machine_scene(machine)})
 
 
-def _machine_svg(machine: RewardMachine) -> Draw:
-    return lambda: MachinePicture(machine).svg
+def _machine_scene(machine: RewardMachine) -> Draw:
+    return lambda: machine.draw().scene
 
 
 @card_of.register
 def _inference(inference: Inference) -> Card:
     first, *others = inference.lines()
     facts = [plural(inference.num_steps, "step")]
-    pictures: dict[str, Draw] = {"the machine": lambda: machine_svg(annotated(inference))}
+    pictures: dict[str, Draw] = {"the machine": lambda: inference_drawing(inference).scene}
     return Card(first[:1].upper() + first[1:], facts, pictures, notes=others)
 
 
@@ -147,7 +145,7 @@ def _explored_plan(plan: ExploredPlan) -> Card:
         plural(plan.dataset.num_episodes, "episode"),
     ]
     machine = plan.reward if isinstance(plan.reward, RewardMachine) else None
-    return Card("A plan from explored data", facts, {"its machine": _machine_svg(machine)} if machine else {})
+    return Card("A plan from explored data", facts, {"its machine": _machine_scene(machine)} if machine else {})
 
 
 @card_of.register

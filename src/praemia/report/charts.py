@@ -118,7 +118,7 @@ def _chart(members: Sequence[Series], curve: Callable[[Series], Curve], up: str)
     """Draw a curve for each learner, under the task's name and, where it is stored with the runs, its sizes."""
     first = members[0]
     task = first.loaded_task if first.first.task_text else None
-    sizes = "" if task is None else f"{plural(task.num_observations, 'observation')}, {plural(task.horizon, 'step')}"
+    sizes = "" if task is None else f"{plural(task.num_observations, 'observation')}, {plural(task.max_steps, 'step')}"
     return Chart(first.task, sizes, "episodes", up, [curve(series) for series in members])
 
 

@@ -20,11 +20,11 @@ from praemia.pictures.task_picture import MAX_SPOTS, task_picture
 from praemia.report.chart_svg import legend
 from praemia.report.charts import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 from praemia.report.forest import Forest, Mark, Row
-from praemia.report.rendering import Table, address, render_page, resource
+from praemia.report.rendering import address, render_page, resource
 from praemia.statistics.intervals import Interval
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
-from praemia.text_tables import are, plural
+from praemia.text_tables import Table, are, plural
 
 LOOK_OF = {
     "certificate": BLUE,
@@ -38,6 +38,7 @@ LOOK_OF = {
 }
 CELL, BAR, ROW = 50.0, 300.0, 18.0  # pixels: a place of a map, the longest bar, the distance of bars
 MAX_BARS = 40
+EXCEEDS = "*"  # marks a bound that is more than the plan's own value
 LEAST_SHARE = 1e-5  # of the most that can be lost: what is less is drawn here
 
 
@@ -53,7 +54,7 @@ def write_page(dataset: Dataset, rows: list[MachineReport], truth: Task | None, 
         coverage_picture=address(coverage_scene(dataset, truth)),
         forests=[_with_legend(forest) for forest in (certainty_forest(rows), losses_forest(rows))],
         script=resource("report.js"),
-        machines=_table(rows),
+        machines=machines_table(rows),
         reading=_reading(rows),
         to_visit=_to_visit(dataset, rows),
     )
@@ -74,29 +75,24 @@ def _source_text(source: Mapping[str, Any]) -> str:
     return f"{text}; {goal}: {verdict}, {loss_text} at {plural(episodes, 'episode')}"
 
 
-def _table(rows: list[MachineReport]) -> Table:
-    header = ["machine", "value in p̂", "proven: loses at most", "likely: loses at most", "of at most"]
-    header.append("more than the plan's value")
-    if rows[0].optimum is not None:
-        header += ["true optimum", "true value", "true loss"]
-    body = []
-    for row in rows:
-        sure, likely = row.plan.certificate, row.likely
-        cells = [row.name, f"{row.plan.value.value:.4f}", f"{sure.bound:.4f}"]
-        cells += ["–" if likely is None else f"{likely.loss:.4f}", f"{sure.largest:.4f}", _exceeding(row)]
-        if row.optimum is not None and row.true_value is not None:
-            cells += [f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}"]
-        body.append(cells)
-    return Table(header, body)
+def machines_table(rows: list[MachineReport]) -> Table:
+    """Tabulate what is proven and what is likely of each machine's plan; ``EXCEEDS`` marks bounds that say little."""
+    header = ("machine", "value in p̂", "proven: loses ≤", "likely: loses ≤", "of at most")
+    truth = ("optimum", "true value", "loss") if rows[0].optimum is not None else ()
+    return Table((*header, *truth), list(map(_machine_cells, rows)))
 
 
-def _exceeding(row: MachineReport) -> str:
-    """Say which of the two bounds are more than the plan's own value."""
-    proven = row.exceeds_value(row.plan.certificate.bound)
-    likely = row.likely is not None and row.exceeds_value(row.likely.loss)
-    return {(False, False): "neither", (True, False): "proven", (False, True): "likely", (True, True): "both"}[
-        proven, likely
-    ]
+def _machine_cells(row: MachineReport) -> tuple[str, ...]:
+    sure, likely = row.plan.certificate, row.likely
+    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4f}"
+    proven += EXCEEDS if row.exceeds_value(sure.bound) else " "
+    probable = (
+        "none " if likely is None else f"{likely.loss:.4f}" + (EXCEEDS if row.exceeds_value(likely.loss) else " ")
+    )
+    cells = (row.name, f"{row.plan.value.value:.4f}", proven, probable, f"{sure.largest:.4f}")
+    if row.optimum is None or row.true_value is None:
+        return cells
+    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
 
 
 def _reading(rows: list[MachineReport]) -> list[str]:
@@ -108,7 +104,7 @@ def _reading(rows: list[MachineReport]) -> list[str]:
     vacuous = sum(item.is_vacuous for item in certificates)
     lines.append(f"{vacuous} of {count} {are(vacuous)} vacuous, saying no more than that rewards are bounded.")
     exceeding = sum(row.exceeds_value(row.plan.certificate.bound) for row in rows)
-    lines.append(f"The plan's own value is below {exceeding} of {count} proven bounds: such a bound says little.")
+    lines.append(f"The plan's own value is below {exceeding} of {count} proven bounds ({EXCEEDS}): they say little.")
     lines += _likely_reading([row for row in rows if row.likely is not None])
     losses = [
         (row.optimum - row.true_value, row) for row in rows if row.optimum is not None and row.true_value is not None
@@ -144,7 +140,7 @@ def _likely_reading(rows: list[MachineReport]) -> list[str]:
         f"Likely: Bayesian. With probability {first.level:g} under the posterior a plan loses at most this. Each holds "
         f"by itself, and as far as the prior is right: Dirichlet of total weight {PRIOR:g} over all observations. "
         f"{first.draws:,} draws, seed {first.seed}.",
-        f"The plan's own value is below {exceeding} of {len(rows)} likely losses.",
+        f"The plan's own value is below {exceeding} of {len(rows)} likely losses ({EXCEEDS}).",
     ]
     if first.labels_drawn:
         lines.append("Labels of transitions never seen were drawn from those that the data has.")

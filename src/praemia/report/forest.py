@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from praemia.report.chart_svg import Axis, short
-from praemia.statistics.comparisons import Comparison
 from praemia.statistics.intervals import Interval, quotient_interval
+from praemia.statistics.measurements import Measurement
 from praemia.statistics.standings import LeagueTable, Standing
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import Scale
@@ -110,13 +110,13 @@ def league_forest(board: LeagueTable, standings: Sequence[Standing]) -> Forest:
     )
 
 
-def claim_forest(comparisons: Sequence[Comparison]) -> Forest | None:
-    """Return the comparisons of a claim, where all are read on one scale."""
-    rows = [Row(c.quantity.what, [Mark("", c.interval, plural(c.runs, "run"))]) for c in comparisons]
-    evens = {comparison.scale.even for comparison in comparisons}
+def claim_forest(measurements: Sequence[Measurement]) -> Forest | None:
+    """Return the measurements of a claim, where all are read on one scale."""
+    rows = [Row(c.quantity.what, [Mark("", c.interval, plural(c.runs, "run"))]) for c in measurements]
+    evens = {item.scale.even for item in measurements}
     if len(evens) != 1:
         return None
-    scales = {comparison.scale for comparison in comparisons}
+    scales = {item.scale for item in measurements}
     (even,) = evens
     scale = scales.pop() if len(scales) == 1 else Scale(even, even, even)
     return Forest(rows, scale, is_log=scale == Scale.ratio())

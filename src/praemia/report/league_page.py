@@ -1,4 +1,4 @@
-"""The league: its tables as text, its figure, and its section of the report."""
+"""The league: its tables, its figure, and its section of the report."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from praemia.experiments.league import LEAGUE
 from praemia.experiments.settings import slug
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve
-from praemia.report.figures import INK, chart_figure, new_figure, tidy
+from praemia.report.figures import chart_figure
 from praemia.report.forest import league_forest
-from praemia.report.rendering import Section, Table
+from praemia.report.rendering import Section
 from praemia.report.sections import claim_cards
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
 from praemia.statistics.stored_runs import Study
-from praemia.text_tables import number, plural, table_text
+from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 RANKED = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts")
@@ -34,8 +33,12 @@ PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a
 APART = "Tasks on which constants were chosen, the paper's settings among them"
 
 
-def standing_cells(line: Standing) -> tuple[str, ...]:
-    """Return a learner's line of the table, in the order of ``HEADER``."""
+def standings_table(lines: Sequence[Standing]) -> Table:
+    """Return the table of standings."""
+    return Table(HEADER, list(map(_standing_cells, lines)), strong=(0,))
+
+
+def _standing_cells(line: Standing) -> tuple[str, ...]:
     ratio = (line.ratio.estimate, line.ratio.low, line.ratio.high)
     linear = f"{sum(line.linear.values())}/{line.runs}"
     after = f"{line.settled_after:,.0f}" if math.isfinite(line.settled_after) else "never"
@@ -44,17 +47,19 @@ def standing_cells(line: Standing) -> tuple[str, ...]:
     return (line.learner, *map(number, ratio), *rest, *tails, linear, number(line.seconds))
 
 
-def regret_rows(board: LeagueTable) -> list[tuple[str, ...]]:
+def regrets_table(board: LeagueTable) -> Table:
     """Return a line for every task: the mean final regret of each learner, and of the yardsticks."""
-    regrets = board.regrets_of((*board.learners, *board.yardsticks)).tolist()
-    return [(task, *map(number, row)) for task, row in zip(board.tasks, regrets, strict=True)]
+    players = (*board.learners, *board.yardsticks)
+    rows = zip(board.tasks, board.regrets_of(players).tolist(), strict=True)
+    return Table(("task", *players), [(task, *map(number, row)) for task, row in rows])
 
 
-def yardstick_rows(board: LeagueTable) -> list[tuple[str, ...]]:
+def yardsticks_table(board: LeagueTable) -> Table:
     """Return a line for every yardstick: its regret over the reference's, with the interval."""
     reference = board.learners[board.reference]
     ratios = {name: regret_ratio(board, name, reference) for name in board.yardsticks}
-    return [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
+    rows = [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
+    return Table(RANKED[:4], rows, strong=(0,))
 
 
 def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
@@ -72,13 +77,9 @@ def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
         if line.linear
     ]
     parts = [
-        table_text(HEADER, map(standing_cells, table)),
+        str(standings_table(table)),
         explained,
-        *(
-            ["", "oracle baselines, which know part of p:", table_text(RANKED[:4], yardstick_rows(board))]
-            if board.yardsticks
-            else []
-        ),
+        *(["", "oracle baselines, which know part of p:", str(yardsticks_table(board))] if board.yardsticks else []),
         *(["", "linear runs:", *linear] if linear else []),
         *([f"\nnot on every task, and left out: {', '.join(board.left_out)}"] if board.left_out else []),
     ]
@@ -114,42 +115,25 @@ def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
         "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
         "wins": who_wins_where(board, table),
         "ranks": plots([rank_chart(board, table)]),
-        "standings": Table(HEADER, list(map(standing_cells, table)), strong=(0,)),
-        "yardsticks": Table(RANKED[:4], yardstick_rows(board), strong=(0,)) if board.yardsticks else None,
+        "standings": standings_table(table),
+        "yardsticks": yardsticks_table(board) if board.yardsticks else None,
         "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
-        "regrets": _regrets(board),
+        "regrets": regrets_table(board),
         "apart": _apart(apart) if apart is not None and apart.learners else None,
     }
 
 
-def _regrets(board: LeagueTable) -> Table:
-    return Table(("task", *board.learners, *board.yardsticks), regret_rows(board))
-
-
 def _apart(board: LeagueTable) -> dict[str, Any]:
     """Return the tables of the paper's settings."""
-    table = Table(HEADER, list(map(standing_cells, standings(board))), strong=(0,))
-    return {"title": APART, "standings": table, "regrets": _regrets(board)}
+    return {"title": APART, "standings": standings_table(standings(board)), "regrets": regrets_table(board)}
 
 
 def league_figures(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Draw the figures of the league, each with a name for its file."""
+    """Draw the figure of the league, with a name for its file."""
     board, _ = boards(study.settings)
     if board.learners:
-        table = standings(board)
-        yield LEAGUE, league_figure(board, table)
-        yield f"{LEAGUE}-ranks", chart_figure([rank_chart(board, table)], "Mean ranks of the best as episodes go by")
-
-
-def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
-    """Draw each player's regret in units of the lowest, by kind of task."""
-    names = [line.learner for line in table]
-    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
-    rows = len(names) + len(board.yardsticks)
-    title = f"The league: {tasks} of {kinds}, one setting per learner"
-    figure = new_figure(2.6 + 0.62 * len(board.kinds), 1.6 + 0.3 * rows, title)
-    _draw_wins(figure.add_subplot(), board, names)
-    return figure
+        charts = [rank_chart(board, standings(board))]
+        yield f"{LEAGUE}-ranks", chart_figure(charts, "Mean ranks of the best as episodes go by")
 
 
 def rank_chart(board: LeagueTable, table: Sequence[Standing]) -> Chart:
@@ -188,27 +172,3 @@ def ratios_to_best(board: LeagueTable, names: Sequence[str]) -> NDArray[np.float
     own = board.log_regrets_of(names).T - best
     ratios: NDArray[np.float64] = np.exp(np.stack([own[:, rows].mean(axis=1) for rows in board.kinds.values()], axis=1))
     return ratios
-
-
-def _draw_wins(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
-    """Draw a cell for each player and kind; the lowest of a kind stands in bold in a frame."""
-    from matplotlib.patches import Rectangle
-
-    players = [*names, *board.yardsticks]
-    ratios = ratios_to_best(board, players)
-    axes.imshow(np.log(np.minimum(CUT, ratios)), cmap="YlGnBu", vmin=0.0, vmax=np.log(CUT), aspect="auto")
-    winners = ratios[: len(names)].argmin(axis=0)
-    for (i, j), ratio in np.ndenumerate(ratios):
-        wins = winners[j] == i
-        colour = "white" if ratio > CUT**0.6 else INK
-        text = ratio_text(ratio)
-        axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, weight="bold" if wins else "normal")
-        if wins:
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.6))
-    if board.yardsticks:
-        axes.axhline(len(names) - 0.5, color=INK, linewidth=1.2)
-    below = "below the line: oracle baselines, which know part of p" if board.yardsticks else ""
-    tidy(axes, "regret ÷ that of each task's best learner", below, "")
-    axes.set_xticks(range(len(board.kinds)), list(board.kinds), rotation=40, ha="right")
-    axes.set_yticks(range(len(players)), players)
-    axes.grid(visible=False)

@@ -9,36 +9,30 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from praemia.errors import FileError, MissingExtraError
+from praemia.errors import FileError
 from praemia.experiments.league import LEAGUE
 from praemia.experiments.paper import SIX_SETTINGS, TUNING
 from praemia.experiments.settings import Job, slug
 from praemia.experiments.suites import SUITE_NAMES
 from praemia.files.atomic_io import write_whole
-from praemia.pictures.diagrams import draw_machine
-from praemia.pictures.policy_page import has_map
-from praemia.pictures.show import show
 from praemia.report.figures import save
 from praemia.report.league_page import league_figures, league_glance, league_section
 from praemia.report.provenance import provenance_section
 from praemia.report.rendering import Section, render_page, resource
 from praemia.report.run_tables import regret_note
 from praemia.report.sections import (
-    drawn_machines,
     study_figures,
     study_glance,
     study_section,
     tasks_section,
-    tasks_to_draw,
     tuning_section,
 )
 from praemia.report.suite_page import suite_figures, suite_section
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.statistics.claims import BEYOND, PAPER, check_claims
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS
-from praemia.tasks.task import Task
 from praemia.text_tables import are
 
 if TYPE_CHECKING:
@@ -63,9 +57,9 @@ VIEWS = {
 }
 
 
-def write_report(studies: Sequence[Study], damaged: Sequence[str], path: Path, *, figures: bool) -> list[Path]:
+def write_report(studies: Sequence[Study], damaged: Iterable[str], path: Path, *, figures: bool) -> list[Path]:
     """Write the report on some studies, and the figures into a folder beside it; return all that was written."""
-    page = _report(studies, damaged)
+    page = _report(studies, list(damaged))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -77,7 +71,7 @@ def write_report(studies: Sequence[Study], damaged: Sequence[str], path: Path, *
 def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
     """Return the page."""
     claims = check_claims(studies)
-    streams = sorted({run.streams for study in studies for series in study.series for run in series.runs})
+    revisions = sorted({run.rng_revision for study in studies for series in study.series for run in series.runs})
     # One run may serve two experiments; it is counted once.
     runs = {Job.of(run).digest + str(run.seed) for s in studies for series in s.series for run in series.runs}
     return render_page(
@@ -88,8 +82,8 @@ def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
         num_tasks=len({setting for study in studies for setting in study.settings}),
         regret_note=regret_note([series for study in studies for series in study.series]),
         damaged=damaged,
-        streams=STREAMS,
-        other_streams=streams if streams != [STREAMS] else [],
+        revision=RNG_REVISION,
+        revisions=revisions if revisions != [RNG_REVISION] else [],
         overview=_overview(studies, claims),
         sections=[
             *(VIEWS.get(study.name, USUAL).section(study, claims) for study in studies),
@@ -131,35 +125,10 @@ def verdict_count(claims: Sequence[Claim]) -> str:
 
 
 def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
-    """Draw all figures of some studies into a folder, as PNG and SVG; return the files."""
+    """Draw the curves of some studies into a folder, as PNG and SVG; return the files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths: list[Path] = []
-        for study in studies:
-            for name, figure in VIEWS.get(study.name, USUAL).figures(study):
-                paths += save(figure, folder / name)
-        for name, task in tasks_to_draw(studies).items():
-            if has_map(task):
-                paths += _write_map(task, folder / f"map-{slug(name)}")
-        return paths + _write_machines(studies, folder)
+        figures = (item for study in studies for item in VIEWS.get(study.name, USUAL).figures(study))
+        return [path for name, figure in figures for path in save(figure, folder / name)]
     except OSError as error:
         raise FileError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
-
-
-def _write_map(task: Task, stem: Path) -> list[Path]:
-    paths = [stem.with_name(f"{stem.name}.{form}") for form in ("png", "svg")]
-    picture = show(task)
-    for path in paths:
-        picture.save(path)
-    return paths
-
-
-def _write_machines(studies: Sequence[Study], folder: Path) -> list[Path]:
-    paths = []
-    for name, machine in drawn_machines(studies).items():
-        stem = folder / f"machine-{slug(name)}"
-        try:
-            paths += [draw_machine(machine, stem.with_suffix(f".{form}")) for form in ("png", "svg")]
-        except MissingExtraError:
-            paths.append(draw_machine(machine, stem.with_suffix(".mmd")))
-    return paths

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from praemia.experiments.paper import TUNING
-from praemia.report.rendering import Section, Table
+from praemia.report.rendering import Section
 from praemia.statistics.stored_runs import Series, Study
-from praemia.text_tables import number
+from praemia.text_tables import Table, number
 
 
 def provenance_section(studies: Sequence[Study]) -> Section:

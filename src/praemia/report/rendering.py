@@ -7,7 +7,7 @@ themselves.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from praemia.displayed import Displayed
-from praemia.errors import MissingExtraError
+from praemia.errors import PraemiaError
+from praemia.pictures.drawing import Drawing
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
 from praemia.report.charts import look_css
 from praemia.report.figures import render
-from praemia.text_tables import numeric_columns, plural, table_text
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,26 +35,6 @@ class Section:
     heading: str
     template: str
     content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Table(Displayed):
-    """A table; the rows numbered in ``strong`` are set in bold."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    strong: Iterable[int] = ()
-
-    @property
-    def numeric(self) -> list[bool]:
-        """Whether each column holds numbers."""
-        return numeric_columns(self.header, self.rows)
-
-    def __str__(self) -> str:
-        return table_text(self.header, self.rows)
-
-    def __repr__(self) -> str:
-        return f"Table({plural(len(self.rows), 'row')}: {', '.join(self.header)})"
 
 
 def render_page(template: str, **values: Any) -> bytes:
@@ -78,17 +58,15 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def picture(draw: Callable[..., Figure | Scene], *about: Any) -> str | None:
-    """Return a figure or a scene as an address that holds it whole; None if a package for it is missing."""
+def picture(draw: Callable[..., Drawing], *about: Any) -> str | None:
+    """Return a drawing as an address that holds it whole; None where a package is missing or it would be too large."""
     try:
-        return address(draw(*about))
-    except MissingExtraError:
+        return address(draw(*about).scene)
+    except PraemiaError:
         return None
 
 
-def address(drawing: Figure | Scene | str) -> str:
-    """Return a figure, a scene or an SVG document as an address that holds it whole: no style or id leaks from it."""
-    if isinstance(drawing, Scene):
-        drawing = render_svg(drawing)
-    svg = drawing.encode() if isinstance(drawing, str) else render(drawing, "svg")
+def address(drawing: Figure | Scene) -> str:
+    """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
+    svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing, "svg")
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()

@@ -7,12 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
-from praemia.report.rendering import Table
-from praemia.statistics.comparisons import TOO_FEW
 from praemia.statistics.intervals import mean_interval, quotient_interval, sum_interval
+from praemia.statistics.measurements import TOO_FEW
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import MIN_RUNS, Scale
-from praemia.text_tables import number
+from praemia.text_tables import Table, number
 
 SUMMARY_HEADER = (
     "setting",

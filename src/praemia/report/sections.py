@@ -6,25 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from praemia.envs.registry import svg_picture
-from praemia.errors import MissingExtraError, ModelError, PraemiaError
-from praemia.experiments.league import kind_of
+from praemia.experiments.league import task_kind
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.diagrams import machine_svg, mermaid
-from praemia.pictures.policy_page import has_map, policy_scene
+from praemia.pictures.policy_page import has_map
+from praemia.pictures.show import show
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
 from praemia.report.figures import chart_figure
 from praemia.report.forest import claim_forest, ratio_forest
-from praemia.report.rendering import Section, Table, address, picture
+from praemia.report.rendering import Section, picture
 from praemia.report.run_tables import pairs_table, summary_table
-from praemia.statistics.comparisons import Claim, Comparison
 from praemia.statistics.intervals import ROUNDING
+from praemia.statistics.measurements import Claim, Measurement
 from praemia.statistics.standings import REFERENCE
 from praemia.statistics.stored_runs import Series, Study
 from praemia.tasks.task import Task
+from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 # Studies that vary a size of the task: what it is called, and what it is.
 SIZES = {
     "machine-size": ("machine states", lambda task: task.num_machine_states),
-    "horizon": ("horizon", lambda task: task.horizon),
+    "horizon": ("horizon", lambda task: task.max_steps),
     "river-length": ("observations", lambda task: task.num_observations),
 }
 FAMILIES = {"riverswim": "RiverSwim", "warehouse": "Warehouse"}
@@ -130,25 +129,25 @@ def claim_cards(study: Study, claims: Sequence[Claim]) -> list[dict[str, Any]]:
 
 
 def _card(claim: Claim) -> dict[str, Any]:
-    """Return a claim with its comparisons, drawn and as a table."""
+    """Return a claim with its measurements, drawn and as a table."""
     return {
         "claim": claim,
         "forest": claim_forest(claim.evidence),
-        "evidence": _comparisons(claim.evidence, claim.confidence),
-        "context": _comparisons(claim.context, claim.confidence),
+        "evidence": _measurements(claim.evidence, claim.confidence),
+        "context": _measurements(claim.context, claim.confidence),
     }
 
 
-def _comparisons(comparisons: Iterable[Comparison], confidence: float) -> Table:
+def _measurements(measurements: Iterable[Measurement], confidence: float) -> Table:
     rows = [
         (
-            comparison.quantity.what,
-            str(comparison.runs),
-            str(comparison.interval),
-            {True: "yes", False: "no", None: "not decided"}[comparison.outcome],
-            comparison.reading,
+            item.quantity.what,
+            str(item.runs),
+            str(item.interval),
+            {True: "yes", False: "no", None: "not decided"}[item.outcome],
+            item.reading,
         )
-        for comparison in comparisons
+        for item in measurements
     ]
     level = f"estimate [{100.0 * confidence:.2f}% interval]"
     return Table(("comparison", "runs", level, "holds", "result"), rows)
@@ -160,32 +159,23 @@ def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
     task, policy = best.loaded_task, best.first.learned_policy
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
-    try:
-        map_of_policy = picture(policy_scene, task, policy)
-    except ModelError:  # a file may hold any policy
-        return None
+    map_of_policy = picture(show, task, policy)  # None for a policy that does not fit: a file may hold any
     return None if map_of_policy is None else {"task": best.task, "learner": best.title, "map": map_of_policy}
 
 
 def tasks_section(studies: Sequence[Study]) -> Section:
     """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
-    tasks = tasks_to_draw(studies)
-    maps = [(name, picture(policy_scene, task)) for name, task in tasks.items() if has_map(task)]
+    tasks = _some_tasks([study for study in studies if study.name == SIX_SETTINGS] or studies)
     content = {
         "optima": _optima(studies),
-        "pictures": [(name, drawing) for name, task in tasks.items() if (drawing := _picture(task)) is not None],
-        "maps": [(name, address) for name, address in maps if address is not None],
-        "machines": [_machine(name, machine) for name, machine in drawn_machines(studies).items()],
+        "pictures": [(name, picture(task.draw)) for name, task in tasks.items()],
+        "maps": [(name, picture(show, task)) for name, task in tasks.items() if has_map(task)],
+        "machines": [_machine(name, machine) for name, machine in _small_machines(studies).items()],
     }
     return Section("tasks", "Tasks and machines", "tasks.html.j2", content)
 
 
-def tasks_to_draw(studies: Sequence[Study]) -> dict[str, Task]:
-    """Return the tasks to draw, by name: the paper's, or those of the other studies."""
-    return _some_tasks([study for study in studies if study.name == SIX_SETTINGS] or studies)
-
-
-def drawn_machines(studies: Sequence[Study]) -> dict[str, RewardMachine]:
+def _small_machines(studies: Sequence[Study]) -> dict[str, RewardMachine]:
     """Return the machines that are small enough to draw, each once, by the name of the first task that has it."""
     machines: dict[str, RewardMachine] = {}
     for name, task in _some_tasks(studies).items():
@@ -201,7 +191,7 @@ def _some_tasks(studies: Iterable[Study]) -> dict[str, Task]:
     if len(first) > MAX_DRAWN:
         by_kind: dict[str, Series] = {}
         for name, series in first.items():
-            by_kind.setdefault(kind_of(name), series)
+            by_kind.setdefault(task_kind(name), series)
         first = {series.task: series for series in list(by_kind.values())[:MAX_DRAWN]}
     return {name: series.loaded_task for name, series in first.items()}
 
@@ -211,23 +201,14 @@ def _optima(studies: Iterable[Study]) -> Table:
     for study in studies:
         for members in study.settings.values():
             task, run = members[0].loaded_task, members[0].first
-            sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
+            sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.max_steps)
             rows[members[0].task] = (members[0].task, *map(str, sizes), f"{run.optimal_value:.6f}")
     header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
     return Table(header, list(rows.values()))
 
 
-def _picture(task: Task) -> str | None:
-    try:
-        return address(svg_picture(task))
-    except PraemiaError:  # too large to draw
-        return None
-
-
 def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
-    shared = {"name": name, "num_states": machine.num_states}
-    try:
-        return {**shared, "picture": address(machine_svg(machine))}
-    except MissingExtraError:
-        return {**shared, "picture": None, "mermaid": mermaid(machine)}
+    drawing = picture(machine.draw)
+    text = str(machine.draw()) if drawing is None else ""
+    return {"name": name, "num_states": machine.num_states, "picture": drawing, "mermaid": text}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from praemia.experiments.suites import LEARNED_SHARE, PLAYED_SHARE, SHARES, Suit
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve, PublishedPoint
 from praemia.report.figures import chart_figure
-from praemia.report.rendering import Section, Table
-from praemia.statistics.comparisons import Claim
+from praemia.report.rendering import Section
+from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.suite_lines import SuiteLine, share_curve, suite_lines
-from praemia.text_tables import number, plural, table_text
+from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,11 +40,15 @@ def steps_text(steps: Sequence[float], budget: int) -> str:
     return f"{median:,.0f}" if math.isfinite(median) else f"> {budget:,}"
 
 
-def line_cells(line: SuiteLine) -> tuple[str, ...]:
-    """Return a line of the table, in the order of ``HEADER``."""
-    near = (steps_text(line.near[share], line.budget) for share in SHARES)
+def suite_table(lines: Sequence[SuiteLine]) -> Table:
+    """Return the table of a suite."""
+    return Table(HEADER, list(map(_cells, lines)))
+
+
+def _cells(line: SuiteLine) -> tuple[str, ...]:
+    near = (steps_text(line.steps[share], line.budget) for share in SHARES)
     published = "–" if line.published is None else f"{line.published:,}"
-    kinds = (line.played, line.learned, line.passed, line.learned_passed)
+    kinds = (line.played, line.learned, line.t_test, line.learned_t_test)
     others = (steps_text(steps, line.budget) for steps in kinds)
     return (line.task, line.learner, *near, *others, published, number(line.seconds))
 
@@ -72,36 +77,14 @@ def explained(suite: Suite) -> list[str]:
 
 def suite_text(suite: Suite, lines: Sequence[SuiteLine]) -> str:
     """Return the table as text, and what it shows."""
-    return table_text(HEADER, map(line_cells, lines)) + "\n" + "\n".join(explained(suite)) + "\n"
+    return f"{suite_table(lines)}\n" + "\n".join(explained(suite)) + "\n"
 
 
 def suite_data(suite: Suite, lines: Sequence[SuiteLine]) -> dict[str, Any]:
-    """Return the table as plain data; None stands for "not within the budget"."""
-
-    def finite(steps: Sequence[float]) -> list[float | None]:
-        return [value if math.isfinite(value) else None for value in steps]
-
-    return {
-        "suite": suite.name,
-        "source": suite.source,
-        "criterion": suite.criterion,
-        "lines": [
-            {
-                "task": line.task,
-                "learner": line.learner,
-                "budget": line.budget,
-                "steps": {f"{share:g}": finite(steps) for share, steps in line.near.items()},
-                "played": finite(line.played),
-                "learned": finite(line.learned),
-                "t_test": finite(line.passed),
-                "learned_t_test": finite(line.learned_passed),
-                "published": line.published,
-                "seconds": line.seconds,
-            }
-            for line in lines
-        ],
-        "published": {item.task: dict(item.published) for item in suite.benchmarks},
-    }
+    """Return the table as plain data; infinite steps are more than the budget."""
+    about = {"suite": suite.name, "source": suite.source, "criterion": suite.criterion}
+    published = {item.task: dict(item.published) for item in suite.benchmarks}
+    return {**about, "lines": [asdict(line) for line in lines], "published": published}
 
 
 def suite_section(study: Study, claims: Sequence[Claim]) -> Section:
@@ -112,7 +95,7 @@ def suite_section(study: Study, claims: Sequence[Claim]) -> Section:
         "purpose": suite.purpose,
         "runs": " or ".join(plural(count, "run") for count in sorted({series.num_runs for series in study.series})),
         "charts": plots(suite_charts(suite, study.settings)),
-        "table": Table(HEADER, list(map(line_cells, suite_lines(suite, study.settings)))),
+        "table": suite_table(suite_lines(suite, study.settings)),
         "explained": explained(suite),
     }
     return Section(slug(study.name), f"The suite {suite.name}", "suite.html.j2", content)

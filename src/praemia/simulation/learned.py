@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from praemia.kernels.records import UNKNOWN
 from praemia.planning.exact import solve
 from praemia.simulation.loop import World
-from praemia.tasks.extremes import extremes, least_to_earn
+from praemia.tasks.extremes import extremes
 from praemia.tasks.model import Model
-from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec
 
 
 def learned_policy(world: World) -> NDArray[Any]:
@@ -33,7 +33,8 @@ def estimated_model(world: World) -> Model:
     pairs, size = seen.observations * spec.num_actions + seen.actions, spec.num_observations
     exits = spec.exits.copy()
     if not visits.all():
-        exits[1:, UNKNOWN] = _least(spec)
+        # In a black box on any label; a table of all, for hundreds of machine states, would take longer than the run.
+        exits[1:, UNKNOWN] = extremes(spec, None if spec.more_labels else spec.table, sign=-1.0)[:-1]
     return Model.of_estimate(
         pairs,
         seen.successors,
@@ -46,11 +47,3 @@ def estimated_model(world: World) -> Model:
         exits=exits,
         discount=spec.discount,
     )
-
-
-def _least(spec: TaskSpec) -> NDArray[np.float64]:
-    """Return the least that can be earned from each step on: [H, M]."""
-    if not spec.more_labels:
-        return least_to_earn(spec, spec.table)
-    # On any label, without a table of all: for a machine of hundreds of states that would take longer than the run.
-    return extremes(spec.machine, spec.horizon, spec.discount, can_end=spec.can_end, sign=-1.0)[:-1]

@@ -14,7 +14,9 @@ import gymnasium
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
+from praemia.learners.base import Learner
 from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine
 from praemia.planning.backward import cached_per_object
 from praemia.tasks.machine_table import MachineSampler
 from praemia.tasks.product import RewardLaws, product_task
@@ -78,6 +80,8 @@ def product_box(box: BlackBox) -> BlackBox:
     return ProductBox(env, env.label, env.laws.machine, box.horizon, discount=box.discount)
 
 
-def from_product(policy: NDArray[Any], num_states: int) -> NDArray[Any]:
-    """Return a policy [H, O·M, 1, …] of the product as one of the task, [H, O, M, …]."""
-    return policy.reshape(policy.shape[0], -1, num_states, *policy.shape[3:])
+def shown_policy(policy: NDArray[Any], learner: Learner, machine: RewardMachine) -> NDArray[Any]:
+    """Return a policy in the world of a learner, [H, O, M, …] or [H, O·M, 1, …], as users see it: [H, M, O, …]."""
+    if learner.sees == "product":
+        policy = policy.reshape(policy.shape[0], -1, machine.num_states, *policy.shape[3:])
+    return policy.swapaxes(1, 2)

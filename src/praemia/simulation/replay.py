@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from praemia.errors import PraemiaError
 from praemia.learners.base import Learner
 from praemia.simulation.loop import World, run_loop
+from praemia.simulation.product_view import shown_policy
 from praemia.simulation.run import Run, versions
-from praemia.simulation.simulate import policy_of, world_of
+from praemia.simulation.simulate import world_of
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
@@ -29,14 +30,13 @@ def replay(
     The run is played again, up to the last of these plans. If that is another run, by another version or on a changed
     task, it is an error.
     """
-    task = task.finite
     world = world_of(task, learner, run.num_episodes if run.step_budget is None else None, run.seed, run.step_budget)
     for plan in plans:
         run_loop(world, int(run.plan_episodes[plan]), on_progress=on_progress)
         if world.is_due:
             world.replan()
         _require_equal(run, world, task)
-        yield policy_of(task, world, world.policy).copy()
+        yield shown_policy(world.policy, learner, task.machine).copy()
 
 
 def _require_equal(run: Run, world: World, task: Task) -> None:

@@ -95,12 +95,12 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     seed = require_whole("seed", seed, 0)
-    validate_policy(task, policy)
-    player = Policy(policy_for(task, policy), task.name)
+    validate_policy(task.model, policy)
+    player = Policy(policy_for(task.model, policy), task.name)
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []
-    for h in range(task.horizon):
+    for h in range(task.max_steps):
         o, m = int(state["observation"]), int(state["machine_state"])
         action = player.action(h, m, o, random)
         state, reward, is_over, _, info = env.step(action)

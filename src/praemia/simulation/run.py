@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -33,9 +33,9 @@ Seed: TypeAlias = int | Sequence[int]
 
 # Increased when a seed gives another run than before: such runs are never mixed. 3: a learner that sees the product
 # draws the next observation and machine state with one number.
-STREAMS = 3
+RNG_REVISION = 3
 
-FORMAT = 2
+FORMAT = 3
 FILE = ArchiveKind(
     "praemia run",
     "a run",
@@ -52,15 +52,13 @@ FILE = ArchiveKind(
         "test_every": (int, type(None)),
     },
     arrays={
-        "plan_episodes": ArrayType("i"),
+        **dict.fromkeys(("plan_episodes", "steps"), ArrayType("i")),
         **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
         **dict.fromkeys(("final_policy", "learned_policy"), ArrayType("iuf", (3, 4), is_optional=True)),
         "mapped_gaps": ArrayType("f", is_optional=True),
-        "steps": ArrayType("i", is_optional=True),
         "path_losses": ArrayType("f", is_optional=True),
         "tests": ArrayType("f", (2,), is_optional=True),
     },
-    defaults={"discount": 1.0, "until_done": False, "step_budget": None, "test_every": None},
 )
 
 
@@ -80,12 +78,12 @@ class Run(Displayed):
     plan_episodes : int64[E], the first episode of each plan; plan_values : float64[E], the exact value of its policy.
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode. steps : int64[K], how many steps it took: H, unless it
-        ended before. (0 in an old file that does not tell H, of a black box and without a policy.)
+        ended before.
     final_policy : the last policy played, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
     learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
         last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
     seconds : how long it took; NaN where that was not recorded, as in a file.
-    versions : of the packages that can change a result; streams : the revision of the random streams.
+    versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
     path_losses : float64[K], what each episode lost along its path; None where the regret is exact (``is_pathwise``).
@@ -115,18 +113,18 @@ class Run(Displayed):
     plan_values: NDArray[np.float64]
     optimistic_values: NDArray[np.float64]
     returns: NDArray[np.float64]
-    final_policy: NDArray[Any] | None
+    steps: NDArray[np.int64]
+    final_policy: NDArray[Any] | None = None
     learned_policy: NDArray[Any] | None = None
     seconds: float = math.nan
     versions: dict[str, str] = field(default_factory=dict)
-    streams: int = STREAMS
+    rng_revision: int = RNG_REVISION
     title: str = ""
     task_text: str = ""
     origin: str = ""
     mapped_gaps: NDArray[np.float64] | None = None
     discount: float = 1.0
     until_done: bool = False
-    steps: NDArray[np.int64] = None  # type: ignore[assignment]  # H each where they are not given, as in old files
     step_budget: int | None = None
     path_losses: NDArray[np.float64] | None = None
     test_every: int | None = None
@@ -135,10 +133,6 @@ class Run(Displayed):
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
-        if self.learned_policy is None:  # as in files of 0.3
-            object.__setattr__(self, "learned_policy", self.final_policy)
-        if self.steps is None:
-            object.__setattr__(self, "steps", np.full(self.num_episodes, _horizon_of(self), dtype=np.int64))
 
     @property
     def num_plans(self) -> int:
@@ -180,13 +174,14 @@ class Run(Displayed):
 
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
-        return FILE.pack(vars(self), _plain)
+        return FILE.pack({**vars(self), "streams": self.rng_revision}, _plain)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
         """Read a run from the bytes of its file; ``where`` names the place in messages."""
         with FILE.unpack(data, where) as values:
-            run = cls(**{**values, "seed": seed_key(values["seed"])})
+            revision = values.pop("streams")
+            run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
             _check_lengths(run)
             return run
 
@@ -210,20 +205,6 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise ParameterError(f"a run with the parameter value {value!r} cannot be saved; expected numbers, text or lists")
-
-
-def _horizon_of(run: Run) -> int:
-    """Return the number of steps of a policy or of a task; 0 if a run has neither."""
-    if run.final_policy is not None:
-        return len(run.final_policy)
-    return _horizon_in(run.task_text) if run.task_text else 0
-
-
-@lru_cache(maxsize=64)
-def _horizon_in(task_text: str) -> int:
-    from praemia.files import parse_task
-
-    return int(parse_task(task_text, "task").horizon)
 
 
 def _check_lengths(run: Run) -> None:

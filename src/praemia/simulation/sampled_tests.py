@@ -20,7 +20,7 @@ from praemia.learners.baselines import Random
 from praemia.planning.exact import evaluate, solve
 from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
-from praemia.simulation.product_view import from_product
+from praemia.simulation.product_view import shown_policy
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
 
@@ -34,13 +34,13 @@ class OptimalityTest:
     def __init__(self, task: Task, seed: tuple[int, ...]) -> None:
         self._world = TaskWorld(task, Random(), SAMPLED_EPISODES, (*seed, SAMPLED_EPISODES), valued=False)
         self._world.replan_code = NEVER
-        best = solve(task, keep_values=False).policy
-        self._optimal = self._sample(np.ascontiguousarray(best.swapaxes(1, 2)))
+        best = solve(task.model, keep_values=False).policy
+        self._optimal = self._sample(best)
 
     def _sample(self, policy: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the returns of sampled episodes of policy[H, O, M]."""
+        """Return the returns of sampled episodes of policy[H, M, O]."""
         world = self._world
-        world.policy = policy
+        world.policy = np.ascontiguousarray(policy.swapaxes(1, 2))
         progress = world.log.progress[0]
         progress["played"], progress["steps"], progress["is_due"], progress["is_new"] = 0, 0, 0, 0
         kernels.play(*world.play_arguments(SAMPLED_EPISODES))
@@ -80,9 +80,8 @@ def tested_loop(
     while world.steps_played < budget:
         progress["budget"] = min(budget, world.steps_played + test_every)
         run_loop(world, len(world.log.returns), on_progress=on_progress)
-        plan, learned = world.policy, learned_policy(world)
-        if world.learner.sees == "product":
-            plan, learned = (from_product(policy, task.num_machine_states) for policy in (plan, learned))
-        value = evaluate(task, learned.swapaxes(1, 2), keep_values=False).value
+        policies = world.policy, learned_policy(world)
+        plan, learned = (shown_policy(policy, world.learner, task.machine) for policy in policies)
+        value = evaluate(task, learned, keep_values=False).value
         tests.append((float(world.steps_played), test.p_value(plan), test.p_value(learned), value))
     return np.array(tests).reshape(-1, 4)

@@ -22,7 +22,7 @@ from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
-from praemia.simulation.product_view import from_product, product_box, product_of
+from praemia.simulation.product_view import product_box, product_of, shown_policy
 from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
@@ -65,8 +65,7 @@ def simulate(
     began = time.perf_counter()
     optimal: float | None = None
     if isinstance(task, Task):
-        task = task.finite
-        optimal = solve(task.in_unit_range, keep_values=False).value
+        optimal = solve(task.in_unit_range.model, keep_values=False).value
     world = world_of(task, learner, num_episodes, key, num_steps)
     tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
     return Run(
@@ -113,7 +112,7 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
     """Return what was played, in the user's units, as fields of a ``Run``."""
     plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
     units = task.machine.reward_range
-    from_unit = partial(units.values_from_unit, horizon=task.horizon, discount=task.discount)
+    from_unit = partial(units.values_from_unit, horizon=world.spec.horizon, discount=task.discount)
     return {
         "num_episodes": world.played,
         "optimal_value": None if optimal is None else from_unit(optimal),
@@ -121,8 +120,8 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "plan_values": from_unit(plans["value"].copy()),
         "optimistic_values": from_unit(plans["optimistic"].copy()),
         "returns": from_unit(returns) if isinstance(task, Task) else returns,
-        "final_policy": policy_of(task, world, world.policy),
-        "learned_policy": policy_of(task, world, learned_policy(world)),
+        "final_policy": shown_policy(world.policy, world.learner, task.machine),
+        "learned_policy": shown_policy(learned_policy(world), world.learner, task.machine),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
@@ -132,23 +131,16 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
 def world_of(
     task: Task | BlackBox, learner: Learner, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
 ) -> World:
-    """Return a learner at the start of a run, in a task with a horizon or in a black box."""
+    """Return a learner at the start of a run, in a task or in a black box."""
     if num_episodes is None:
         assert num_steps is not None
-        num_episodes = -(-num_steps // task.horizon)
+        num_episodes = -(-num_steps // (task.max_steps if isinstance(task, Task) else task.horizon))
     sees_product = learner.sees == "product"
     if isinstance(task, Task):
         unit = task.in_unit_range
         return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
     task.observations.forget()
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
-
-
-def policy_of(task: Task | BlackBox, world: World, policy: NDArray[Any]) -> NDArray[Any]:
-    """Return a policy in a world as users see it, [H, M, O] or [H, M, O, A]."""
-    if world.learner.sees == "product":
-        policy = from_product(policy, task.machine.num_states)
-    return policy.swapaxes(1, 2)
 
 
 def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:

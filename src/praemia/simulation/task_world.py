@@ -70,7 +70,7 @@ class TaskWorld(World):
             rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
             plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
-            successors = self.task.model.successors
+            successors = self.task.model.arrays.successors
             rows, extra = continuation_rows(mdp.labels, successors, ~plain[mdp.labels], mdp.num_observations)
         edges["row"] = rows
         extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
@@ -94,7 +94,7 @@ class TaskWorld(World):
         return replace(experience, truth=self.task) if self.learner.privileged else experience
 
     def play(self, most: int) -> None:
-        last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.task.horizon
+        last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.spec.horizon
         while self.played < last and not self.is_due and not self.is_spent:
             self.note_plan()
             kernels.play(*self.play_arguments(min(last, self.played + size)))
@@ -189,7 +189,7 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     moves["target"], moves["sum"] = table.targets, table.sums
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
     machine = (table.indptr, moves, table.law_indptr, table.laws)
-    ends = (task.model.exits, step_weights(task.horizon, task.discount), task.spec.is_done)
+    ends = (task.model.exits, step_weights(task.max_steps, task.discount), task.spec.is_done)
     nothing = np.zeros(0)
     best = BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing, nothing)
     return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends, best)
@@ -198,7 +198,7 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
 @cached_per_object
 def _best_arrays(task: Task) -> BestArrays:
     """Return what the loss of a step is computed from."""
-    values, discount = np.ascontiguousarray(solve(task).values.swapaxes(1, 2)), np.array([task.discount])
+    values, discount = np.ascontiguousarray(solve(task.model).values.swapaxes(1, 2)), np.array([task.discount])
     size = values[1:].size * task.num_actions
     known = np.full(size if size <= MOST_LOSSES else 0, -1.0)
     return BestArrays(values, discount, task.mdp.probs, task.table.probs, task.table.rewards, known)
@@ -216,6 +216,6 @@ def _value_arrays(task: Task) -> ValueArrays:
     places = np.zeros(len(states), dtype=PRODUCT_STATE)
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, tables.shape[2]
-    discounts = np.where(np.arange(task.horizon) > 0, task.discount, 1.0)
+    discounts = np.where(np.arange(task.max_steps) > 0, task.discount, 1.0)
     layers, exits = task.table.layers(width), padded_exits(model.exits, width)
     return ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)

@@ -1,7 +1,7 @@
 """What is claimed, as data: by the paper and beyond it, and of Headroom in the league.
 
 Regret is the exact cumulative regret at the end of a run, averaged over runs. Every verdict is computed by a rule that
-is written beside the claim; ``verdicts`` has the rules, and ``comparisons`` measures.
+is written beside the claim; ``verdicts`` has the rules, and ``measurements`` measures.
 
 The baseline UCRL2-RM-B appears twice: *as published*, with the ends of its intervals used as distances, which is what
 the paper's figures show; and with correct intervals. In the league, tasks that Headroom's constants were chosen on do
@@ -28,9 +28,9 @@ from praemia.experiments.paper import (
     UCRL2_L,
     WAREHOUSES,
 )
-from praemia.statistics.comparisons import (
+from praemia.statistics.intervals import Interval, median_interval
+from praemia.statistics.measurements import (
     Claim,
-    Measurement,
     Quantity,
     Statement,
     check,
@@ -41,11 +41,10 @@ from praemia.statistics.comparisons import (
     relative_growth,
     size_effect,
 )
-from praemia.statistics.intervals import Interval, median_interval
 from praemia.statistics.standings import LeagueTable, is_linear, regret_ratio, tails
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import MIN_RUNS, Question, Scale
-from praemia.text_tables import are, plural
+from praemia.text_tables import plural
 
 PRM, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
 PUBLISHED, CORRECT, OWN = UCRL2_B_PUBLISHED.title, UCRL2_B.title, HEADROOM.title
@@ -244,8 +243,8 @@ def _first(board: LeagueTable) -> Statement:
         extent += f" ({plural(len(board.tasks), 'task')})"
 
     def against(other: str) -> Quantity:
-        def measure(_: Sequence[Series], confidence: float) -> Measurement:
-            return Measurement(regret_ratio(board, other, OWN, confidence), Scale.ratio(), sample)
+        def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
+            return regret_ratio(board, other, OWN, confidence), Scale.ratio(), sample
 
         parts = tuple((LEAGUE, task, title) for task in board.tasks for title in (other, OWN))
         words = (f"{OWN} is ahead", "level", f"{other} is ahead")
@@ -281,9 +280,8 @@ def _short_tails(board: LeagueTable) -> Statement:
     """Ask whether the worst run of a task is at most twice as bad as the mean, in the median over tasks."""
     runs = board.fewest_runs(OWN)
 
-    def measure(_: Sequence[Series], confidence: float) -> Measurement:
-        median = median_interval(list(tails(board, OWN).values()), confidence)
-        return Measurement(median, Scale(TAIL, TAIL, TAIL), runs)
+    def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
+        return median_interval(list(tails(board, OWN).values()), confidence), Scale(TAIL, TAIL, TAIL), runs
 
     what = f"worst run of {OWN} ÷ its mean, median over {plural(len(board.tasks), 'task')}"
     words = ("more than twice the mean", "twice the mean", "less than twice the mean")
@@ -300,17 +298,16 @@ def _short_tails(board: LeagueTable) -> Statement:
 
 
 def _few_linear_runs(study: Study) -> Statement:
-    tasks = [task for task, members in study.settings.items() if any(s.title == OWN for s in members)]
+    members = {task: s for task, own in study.settings.items() for s in own if s.title == OWN}
+    runs = [run for series in members.values() for run in series.runs]
+    linear, fewest = sum(map(is_linear, runs)), min(series.num_runs for series in members.values())
 
-    def measure(members: Sequence[Series], confidence: float) -> Measurement:
-        runs = [run for series in members for run in series.runs]
-        linear = sum(map(is_linear, runs))
+    def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
         low, high = binomtest(linear, len(runs)).proportion_ci(confidence, method="exact")
-        reading = f"{linear} of {plural(len(runs), 'run')} {are(linear)} linear"
-        fewest = min(series.num_runs for series in members)
-        return Measurement(Interval(linear / len(runs), low, high), Scale(0.0, 0.0, RARE), fewest, reading)
+        return Interval(linear / len(runs), low, high), Scale(RARE, RARE, RARE), fewest
 
-    what = f"share of linear runs of {OWN} on {plural(len(tasks), 'task')}"
+    what = f"share of linear runs of {OWN}, {linear} of {plural(len(runs), 'run')} on {plural(len(members), 'task')}"
+    words = ("more than 1%", "1%", "less than 1%")
     return Statement(
         "headroom-linear",
         f"{OWN}: linear runs are rare",
@@ -318,5 +315,5 @@ def _few_linear_runs(study: Study) -> Statement:
         f"Of 100 runs of {OWN} fewer than one ends with linear regret, on average over the league's tasks.",
         "the interval of the share of linear runs lies below 1%; the league's rule says when a run is linear",
         Question.NO_MORE,
-        [Quantity(what, tuple((LEAGUE, task, OWN) for task in tasks), ("", "", ""), measure)],
+        [Quantity(what, tuple((LEAGUE, task, OWN) for task in members), words, measure)],
     )

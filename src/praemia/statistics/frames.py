@@ -7,6 +7,7 @@ of the paths taken, and bends everywhere.)
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import warnings
@@ -19,10 +20,9 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
-from praemia.experiments.store import Store
+from praemia.experiments.store import Store, load_run
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
-from praemia.text_tables import csv_text
 
 if TYPE_CHECKING:
     import pandas
@@ -67,7 +67,9 @@ class StoredRuns(Displayed):
         return len(self.store.files())
 
     def __iter__(self) -> Iterator[Run]:
-        return self.store.runs(lambda message: warnings.warn(message, PraemiaWarning, stacklevel=2))
+        yield from self.store.runs()
+        for message in self.store.damaged.values():
+            warnings.warn(message, PraemiaWarning, stacklevel=2)
 
     @overload
     def __getitem__(self, number: int) -> Run: ...
@@ -78,8 +80,8 @@ class StoredRuns(Displayed):
     def __getitem__(self, number: int | slice) -> Run | list[Run]:
         files = self.store.files()
         if isinstance(number, slice):
-            return [self.store.load(path) for path in files[number]]
-        return self.store.load(files[number])
+            return [load_run(path) for path in files[number]]
+        return load_run(files[number])
 
     def __repr__(self) -> str:
         return f"StoredRuns({len(self):,} in {str(self.store.folder)!r})"
@@ -154,7 +156,9 @@ def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int6
 def write_csv(columns: Columns, path: Path) -> None:
     """Write columns as CSV; what is not known is left empty."""
     values = [[None if value != value else value for value in column.tolist()] for column in columns.values()]
-    write_whole(path, csv_text(tuple(columns), zip(*values, strict=True)).encode())
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows((tuple(columns), *zip(*values, strict=True)))
+    write_whole(path, buffer.getvalue().encode())
 
 
 def write_parquet(columns: Columns, path: Path) -> None:
@@ -182,7 +186,7 @@ def _frame(columns: Columns) -> pandas.DataFrame:
 def _key(run: Run) -> tuple[Any, ...]:
     seed, number, stream = (*run.seed, 0, 0)[:3]
     parameters = json.dumps(run.parameters, sort_keys=True)
-    return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.streams
+    return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.rng_revision
 
 
 def _results(run: Run) -> tuple[Any, ...]:

@@ -25,12 +25,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from praemia.experiments.league import YARDSTICKS, is_untouched, kind_of
+from praemia.experiments.league import YARDSTICKS, is_untouched, task_kind
 from praemia.experiments.paper import UCBVI_PRM
 from praemia.simulation import Run
 from praemia.statistics.intervals import (
@@ -61,11 +62,14 @@ def is_linear(run: Run) -> bool:
 def settled_after(run: Run) -> float:
     """Return how many episodes were played before all policies were within 1% of the optimum; infinite if never."""
     assert run.optimal_value is not None
-    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * abs(run.optimal_value))
-    if len(far) == 0:
-        return 0.0
-    last = int(far[-1])
-    return math.inf if last == run.num_plans - 1 else float(run.plan_episodes[last + 1])
+    return first_for_good(run.plan_gaps > SMALL_GAP * abs(run.optimal_value), run.plan_episodes)
+
+
+def first_for_good(is_far: NDArray[np.bool_], places: NDArray[Any]) -> float:
+    """Return the first of some places, in order, from which on nothing is far; infinite if the last one still is."""
+    far = np.flatnonzero(is_far)
+    after = int(far[-1]) + 1 if len(far) else 0
+    return float(places[after]) if after < len(places) else math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +135,7 @@ class LeagueTable:
         """The kinds of task, with the rows of each."""
         kinds: dict[str, list[int]] = {}
         for row, task in enumerate(self.tasks):
-            kinds.setdefault(kind_of(task), []).append(row)
+            kinds.setdefault(task_kind(task), []).append(row)
         return kinds
 
 

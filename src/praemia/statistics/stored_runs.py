@@ -10,20 +10,18 @@ different revisions of the random streams are never combined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import PraemiaError
 from praemia.experiments.requests import unite
 from praemia.experiments.settings import Experiment, Job, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.simulation import Run
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
@@ -97,9 +95,9 @@ class Study:
         return sum(series.num_runs for series in self.series)
 
     @property
-    def streams(self) -> int:
+    def rng_revision(self) -> int:
         """The revision of the random streams, the newest where there are several."""
-        return max(series.first.streams for series in self.series)
+        return max(series.first.rng_revision for series in self.series)
 
     @property
     def series(self) -> list[Series]:
@@ -114,34 +112,16 @@ def paired(members: Sequence[Series]) -> NDArray[np.float64]:
     return np.array([[own[seed] for seed in shared] for own in finals]).reshape(len(members), len(shared))
 
 
-def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:
-    """Read the runs of some experiments; return those that have any, and messages about damaged files."""
-    damaged: list[str] = []
-    studies = [Study(e.name, e.purpose, collect(store, e.settings, damaged.append), e.command) for e in experiments]
-    return [study for study in studies if study.settings], damaged
+def gather(store: Store, experiments: Iterable[Experiment]) -> list[Study]:
+    """Read the runs of some experiments; return those that have any."""
+    studies = [Study(e.name, e.purpose, collect(store, e.settings), e.command) for e in experiments]
+    return [study for study in studies if study.settings]
 
 
-def collect(
-    store: Store, settings: Iterable[Setting], on_damage: Callable[[str], None] | None = None
-) -> dict[str, list[Series]]:
-    """Read the runs of some settings; settings and learners without a single run are left out.
-
-    A damaged file is an error, or reported to ``on_damage`` and left out.
-    """
-    series: dict[str, list[Series]] = {}
-    for setting in settings:
-        runs = []
-        for job in setting.jobs():
-            try:
-                if store.has(job):
-                    runs.append(store.read(job))
-            except PraemiaError as error:
-                if on_damage is None:
-                    raise
-                on_damage(str(error))
-        if runs:
-            series[setting.name] = group(runs)
-    return series
+def collect(store: Store, settings: Iterable[Setting]) -> dict[str, list[Series]]:
+    """Read the runs of some settings; settings and learners without a single run are left out."""
+    runs_of = {s.name: [run for job in s.jobs() if (run := store.read(job)) is not None] for s in settings}
+    return {name: group(runs) for name, runs in runs_of.items() if runs}
 
 
 def group(runs: Iterable[Run]) -> list[Series]:
@@ -153,30 +133,21 @@ def group(runs: Iterable[Run]) -> list[Series]:
     return [Series(members[0].task, members[0].title, tuple(members)) for members in groups.values()]
 
 
-def read_all(store: Store, except_for: Container[Path] = ()) -> tuple[list[Run], list[str]]:
-    """Read all runs of a store, but those in some files; return them, and messages about damaged files."""
-    damaged: list[str] = []
-    return list(store.runs(damaged.append, except_for)), damaged
-
-
-def discover(store: Store) -> tuple[list[Study], list[str]]:
-    """Return the experiments that a store was asked for and has runs of, and messages about damaged files.
+def discover(store: Store) -> list[Study]:
+    """Return the experiments that a store was asked for and has runs of.
 
     Runs that belong to none of them are one more study. Runs on black boxes are left out: their regret is not known.
     """
-    damaged: list[str] = []
-    experiments = unite(store.asked(damaged.append))
-    studies, damaged_runs = gather(store, experiments)
+    studies = gather(store, unite(store.asked()))
     paths = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
-    rest, damaged_others = read_all(store, paths)
-    if others := [run for run in rest if run.optimal_value is not None]:
+    if others := [run for run in store.runs(paths) if run.optimal_value is not None]:
         studies.append(Study("other", "Runs that no experiment in this folder asks for", _other_settings(others)))
-    return _named_apart(studies), list(dict.fromkeys((*damaged, *damaged_runs, *damaged_others)))
+    return _named_apart(studies)
 
 
 def _named_apart(studies: Sequence[Study]) -> list[Study]:
     """Name studies apart. The largest study keeps the plain name; ties go to the longest."""
-    by_size = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
+    by_size = sorted(studies, key=lambda study: (-study.rng_revision, -study.num_runs, -study.series[0].num_episodes))
     first = {study.name: study for study in reversed(by_size)}
     leaders = [study for study in studies if first[study.name] is study]
     others = [study for study in studies if first[study.name] is not study]
@@ -189,15 +160,15 @@ def _named_apart(studies: Sequence[Study]) -> list[Study]:
 def _long_name(study: Study) -> str:
     run = study.series[0].first
     name = f"{study.name}, {plural(run.num_episodes, 'episode')}, seed {run.seed[0]}"
-    return name if study.streams == STREAMS else f"{name}, random streams {study.streams}"
+    return name if study.rng_revision == RNG_REVISION else f"{name}, random streams {study.rng_revision}"
 
 
 def _other_settings(runs: Sequence[Run]) -> dict[str, list[Series]]:
     """Make a setting of each task, length and seed, and of each revision of the random streams."""
     settings: dict[str, list[Series]] = {}
-    for series in group(sorted(runs, key=lambda run: (run.task, run.streams, run.seed))):
+    for series in group(sorted(runs, key=lambda run: (run.task, run.rng_revision, run.seed))):
         name = f"{series.task}, {plural(series.num_episodes, 'episode')}, seed {series.first.seed[0]}"
-        if series.first.streams != STREAMS:
-            name += f", random streams {series.first.streams}"
+        if series.first.rng_revision != RNG_REVISION:
+            name += f", random streams {series.first.rng_revision}"
         settings.setdefault(name, []).append(series)
     return settings

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.experiments.suites import LEARNED_SHARE, PLAYED_SHARE, SHARES, TEST_LEVEL, Suite
+from praemia.experiments.suites import LEARNED_SHARE, PLAYED_SHARE, SHARES, TEST_LEVEL, Benchmark, Suite
 from praemia.simulation import Run
+from praemia.statistics.standings import first_for_good
 from praemia.statistics.stored_runs import Series
 
 PLAYED_PARTS = 20  # of a run, in which losses are averaged
@@ -35,11 +36,7 @@ def steps_of_plans(run: Run) -> NDArray[np.int64]:
 def steps_to(run: Run, share: float) -> float:
     """Return after how many steps every plan was worth at least a share of the optimum; infinite if never."""
     assert run.optimal_value is not None
-    below = np.flatnonzero(run.plan_gaps > (1.0 - share) * abs(run.optimal_value))
-    if len(below) == 0:
-        return 0.0
-    last = int(below[-1])
-    return math.inf if last == run.num_plans - 1 else float(steps_of_plans(run)[last + 1])
+    return first_for_good(run.plan_gaps > (1.0 - share) * abs(run.optimal_value), steps_of_plans(run))
 
 
 def steps_to_play(run: Run, share: float = PLAYED_SHARE) -> float:
@@ -48,9 +45,8 @@ def steps_to_play(run: Run, share: float = PLAYED_SHARE) -> float:
     width = math.ceil(run.steps.sum() / PLAYED_PARTS)
     part = (np.cumsum(run.steps) - run.steps) // width  # of each episode, by its first step
     lost = np.bincount(part, np.diff(run.regret, prepend=0.0), PLAYED_PARTS)
-    far = np.flatnonzero(lost > (1.0 - share) * abs(run.optimal_value) * np.bincount(part, minlength=PLAYED_PARTS))
-    after = 0 if len(far) == 0 else int(far[-1]) + 1
-    return float(after * width) if after < PLAYED_PARTS else math.inf
+    allowed = (1.0 - share) * abs(run.optimal_value) * np.bincount(part, minlength=PLAYED_PARTS)
+    return first_for_good(lost > allowed, width * np.arange(PLAYED_PARTS))
 
 
 def steps_to_learn(run: Run, share: float) -> float:
@@ -58,9 +54,7 @@ def steps_to_learn(run: Run, share: float) -> float:
     assert run.tests is not None
     assert run.optimal_value is not None
     steps, *_, values = run.tests.T
-    below = np.flatnonzero(run.optimal_value - values > (1.0 - share) * abs(run.optimal_value))
-    after = 0 if len(below) == 0 else int(below[-1]) + 1
-    return float(steps[after]) if after < len(steps) else math.inf
+    return first_for_good(run.optimal_value - values > (1.0 - share) * abs(run.optimal_value), steps)
 
 
 def steps_to_pass(run: Run, *, learned: bool = False) -> float:
@@ -76,9 +70,9 @@ class SuiteLine:
 
     Attributes
     ----------
-    budget : the steps of a run. near : for each share of the optimum, the steps of each run; infinite if never.
+    budget : the steps of a run. steps : for each share of the optimum, those that each run took; infinite if never.
     played : the steps of each run after which it plays near the optimum on average.
-    learned : the steps of each run to a learned policy near the optimum. passed, learned_passed : those of the plan and
+    learned : the steps of each run to a learned policy near the optimum. t_test, learned_t_test : those of the plan and
         the learned policy by the published criterion. All three are empty where tests were not asked for.
     published : what was published for this learner, if it was. seconds : the median time of a run.
     """
@@ -86,33 +80,35 @@ class SuiteLine:
     task: str
     learner: str
     budget: int
-    near: Mapping[float, tuple[float, ...]]
-    played: tuple[float, ...]
-    learned: tuple[float, ...]
-    passed: tuple[float, ...]
-    learned_passed: tuple[float, ...]
+    steps: Mapping[float, list[float]]
+    played: list[float]
+    learned: list[float]
+    t_test: list[float]
+    learned_t_test: list[float]
     published: int | None
     seconds: float
 
 
 def suite_lines(suite: Suite, settings: Mapping[str, Sequence[Series]]) -> list[SuiteLine]:
     """Return a line for each learner on each task that has been played, in the suite's order."""
-    return [
-        _line(series, item.num_steps, item.published.get(series.title))
-        for item in suite.benchmarks
-        for series in settings.get(item.task, ())
-    ]
+    return [_line(item, series) for item in suite.benchmarks for series in settings.get(item.task, ())]
 
 
-def _line(series: Series, budget: int, published: int | None) -> SuiteLine:
+def _line(item: Benchmark, series: Series) -> SuiteLine:
     runs = series.runs
     tested = runs if series.first.tests is not None else ()
-    learned = tuple(steps_to_learn(run, LEARNED_SHARE) for run in tested)
-    passed, learned_passed = (tuple(steps_to_pass(run, learned=which) for run in tested) for which in (False, True))
-    near = {share: tuple(steps_to(run, share) for run in runs) for share in SHARES}
-    played = tuple(map(steps_to_play, runs))
-    by_tests = (learned, passed, learned_passed)
-    return SuiteLine(series.task, series.title, budget, near, played, *by_tests, published, series.seconds)
+    return SuiteLine(
+        series.task,
+        series.title,
+        item.num_steps,
+        steps={share: [steps_to(run, share) for run in runs] for share in SHARES},
+        played=list(map(steps_to_play, runs)),
+        learned=[steps_to_learn(run, LEARNED_SHARE) for run in tested],
+        t_test=list(map(steps_to_pass, tested)),
+        learned_t_test=[steps_to_pass(run, learned=True) for run in tested],
+        published=item.published.get(series.title),
+        seconds=series.seconds,
+    )
 
 
 def share_curve(series: Series, steps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -92,6 +92,11 @@ class MachineTable:
         )
 
     @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """int64[E], the row of each edge."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    @cached_property
     def sums(self) -> NDArray[np.float64]:
         """The running sums of τ within each row, to draw from."""
         return running_sums(self.probs, self.indptr)
@@ -128,14 +133,14 @@ class MachineTable:
     def possible_moves(self) -> NDArray[np.bool_]:
         """Return bool[L, M, M], where each machine state can move under each label."""
         possible = np.zeros((len(self.indptr) - 1, self.num_states), dtype=bool)
-        possible[np.repeat(np.arange(len(possible)), np.diff(self.indptr)), self.targets] = self.probs > 0.0
+        possible[self.rows, self.targets] = self.probs > 0.0
         return possible.reshape(-1, self.num_states, self.num_states)
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:
         """φ as an array [L, M]: the mean reward of a step in a machine state on a label."""
         sums = np.zeros(len(self.indptr) - 1)
-        np.add.at(sums, np.repeat(np.arange(len(sums)), np.diff(self.indptr)), self.probs * self.rewards)
+        np.add.at(sums, self.rows, self.probs * self.rewards)
         return sums.reshape(-1, self.num_states)
 
 

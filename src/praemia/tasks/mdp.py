@@ -19,7 +19,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, require_distinct
 from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp_input import Start, as_numbers, require_rules, require_sizes, start_probs_of, transition_columns
@@ -116,9 +116,7 @@ class LabeledMDP:
             return
         if len(names) != expected:
             raise ModelError(f"{len(names)} {kind} names for {expected} {kind}s")
-        if len(set(names)) != len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise ModelError(f"{kind} {twice!r} is listed twice")
+        require_distinct(kind, names)
 
     @cached_property
     def edge_pairs(self) -> NDArray[np.int64]:

@@ -26,19 +26,15 @@ class Model:
 
     Attributes
     ----------
-    indptr : int64[O·A + 1]; successors : int32[N], from O on exits; probs : float64[N]; labels : int32[N] — the kernel.
-    table : the machine on these labels.
+    arrays : the kernel, with the continuation row of every edge. A successor from O on is an exit.
+    table : the machine on the labels of the kernel.
     start_probs : float64[O].
     exits : float64[H + 1, NUM_EXITS, M], the terminal value of leaving before step h, discounted to the step that left.
         That of the exit UNKNOWN includes that step: nobody knows what it paid.
     discount : γ; what follows a step counts γ times as much as the step.
     """
 
-    num_actions: int
-    indptr: NDArray[np.int64]
-    successors: NDArray[np.int32]
-    probs: NDArray[np.float64]
-    labels: NDArray[np.int32]
+    arrays: ModelArrays
     table: MachineTable
     start_probs: NDArray[np.float64]
     exits: NDArray[np.float64]
@@ -55,6 +51,10 @@ class Model:
         return len(self.start_probs)
 
     @property
+    def num_actions(self) -> int:
+        return (len(self.arrays.indptr) - 1) // self.num_observations
+
+    @property
     def num_machine_states(self) -> int:
         return self.table.num_states
 
@@ -68,16 +68,26 @@ class Model:
         return self.num_observations + NUM_EXITS + len(self.arrays.extra_rows)
 
     @cached_property
-    def arrays(self) -> ModelArrays:
-        """The kernel with the continuation row of every edge."""
-        acts = ~self.table.has_no_effect[self.labels] & (self.successors != self.num_observations + UNKNOWN)
-        rows, extra_rows = continuation_rows(self.labels, self.successors, acts, self.num_observations)
-        return ModelArrays(self.indptr, self.successors, self.probs, self.labels, rows, extra_rows)
-
-    @cached_property
     def starts(self) -> NDArray[np.int64]:
         """The observations that an episode can start with."""
         return np.flatnonzero(self.start_probs)
+
+    @classmethod
+    def of(
+        cls,
+        indptr: NDArray[np.int64],
+        successors: NDArray[np.int32],
+        probs: NDArray[np.float64],
+        labels: NDArray[np.int32],
+        table: MachineTable,
+        start_probs: NDArray[np.float64],
+        **others: Any,
+    ) -> Model:
+        """Return the model of a kernel; it is found out which edges share a continuation row."""
+        size = len(start_probs)
+        acts = ~table.has_no_effect[labels] & (successors != size + UNKNOWN)
+        rows = continuation_rows(labels, successors, acts, size)
+        return cls(ModelArrays(indptr, successors, probs, labels, *rows), table, start_probs, **others)
 
     @classmethod
     def of_estimate(
@@ -97,8 +107,7 @@ class Model:
         """
         size, never = len(start_probs), visits == 0
         places = np.searchsorted(pairs, np.flatnonzero(never))
-        return cls(
-            num_actions=len(visits) // size,
+        return cls.of(
             indptr=offsets(np.bincount(pairs, minlength=len(visits)) + never),
             successors=np.insert(np.where(ends, size + END, successors), places, size + UNKNOWN).astype(np.int32),
             probs=np.insert(probs, places, 1.0),
@@ -107,26 +116,9 @@ class Model:
             **others,
         )
 
-    @classmethod
-    def of_arrays(
-        cls,
-        arrays: ModelArrays,
-        table: MachineTable,
-        start_probs: NDArray[np.float64],
-        exits: NDArray[np.float64],
-        discount: float,
-    ) -> Model:
-        """Return a model whose continuation rows are known already; its arrays may be written to."""
-        num_actions, edges = (len(arrays.indptr) - 1) // len(start_probs), arrays[:4]
-        own = cls(num_actions, *edges, table, start_probs, exits, discount)
-        own.__dict__["arrays"] = arrays
-        return own
-
     def with_probs(self, probs: NDArray[np.float64]) -> Model:
-        """Return the model with other probabilities on the same edges: its continuation rows are not computed again."""
-        other = replace(self, probs=probs)
-        other.__dict__["arrays"] = self.arrays._replace(probs=probs)
-        return other
+        """Return the model with other probabilities on the same edges."""
+        return replace(self, arrays=self.arrays._replace(probs=probs))
 
 
 def padded_exits(exits: NDArray[np.float64], width: int) -> NDArray[np.float64]:

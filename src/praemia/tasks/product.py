@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.limits import require_memory
-from praemia.machines.formula import ELSE
-from praemia.machines.guards import parse_guard
 from praemia.machines.labels import Indices, Label, Labelling
-from praemia.machines.machine import RewardMachine
+from praemia.machines.machine import MappedMachine, RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
@@ -96,7 +95,7 @@ def product(task: Task) -> Product:
     return Product(
         num_states=num_states,
         num_actions=task.num_actions,
-        horizon=task.horizon,
+        horizon=task.max_steps,
         discount=task.discount,
         transitions=coo_array((probs, (source, target)), shape=(num_states * task.num_actions, num_states)).tocsr(),
         rewards=rewards.astype(np.float64).reshape(num_states, task.num_actions),
@@ -146,10 +145,7 @@ class RewardLaws:
         }
         names = tuple(f"law_{bit}" for bit in bits)
         rules = tuple(_pays(law, label, names) for law, label in self.labels.items() if label)
-        idle = machine.idle_reward
-        if not idle.is_zero:
-            rules = (*rules, Rule(PRODUCT, ELSE, (Outcome(PRODUCT, 1.0, idle),)))
-        self.machine = RewardMachine((PRODUCT,), PRODUCT, names, rules).changed(idle_reward=idle)
+        self.machine = MappedMachine((PRODUCT,), PRODUCT, names, rules, idle_reward=machine.idle_reward)
 
     def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
         """Return the label of a move of the machine; a move that cannot happen counts as one that pays nothing."""

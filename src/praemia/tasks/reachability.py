@@ -55,7 +55,7 @@ def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     front = np.unique(task.starts * num_states + task.table.initial)
     fronts, until, total = [front], [], 0
     is_met[front] = True
-    for _ in range(int(task.horizon)):
+    for _ in range(task.max_steps):
         total += len(front)
         until.append(total)
         if len(front):

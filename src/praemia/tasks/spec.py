@@ -24,10 +24,8 @@ from numpy.typing import NDArray
 from praemia.arithmetic import steps_left
 from praemia.kernels.records import EveryRow, LabelSupport
 from praemia.limits import require_memory
-from praemia.machines.formula import ELSE
 from praemia.machines.labels import Label, Labelling
-from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome, Rule
+from praemia.machines.machine import MappedMachine, RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.tasks.model import exits_at_end
 
@@ -121,7 +119,7 @@ class TaskSpec:
     @cached_property
     def labels_to_expect(self) -> list[Label]:
         """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
-        return self.machine.exhaustive_labels() if self.more_labels else list(self.label_sets)
+        return self.machine.diagrams.example_labels() if self.more_labels else list(self.label_sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,13 +215,12 @@ class LearnedMachineSpec(TaskSpec):
     def of(cls, spec: TaskSpec, *, moves_known: bool) -> LearnedMachineSpec:
         """Hide the rules of a machine; with ``moves_known``, not where each label can move each state."""
         machine = spec.machine
-        idle = machine.idle_reward
-        rules = [] if idle.is_zero else [Rule(m, ELSE, (Outcome(m, reward=idle),)) for m in machine.states]
-        states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, rules)
+        parts = (machine.states, machine.initial, machine.propositions)
+        states_alone = MappedMachine(*parts, rules=(), idle_reward=machine.idle_reward)
         possible = partial(_possible_moves, machine, moves_known)
         values = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}
         table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
-        return cls(**values | {"machine": states_alone.changed(idle_reward=idle), "table": table}, possible=possible)
+        return cls(**values | {"machine": states_alone, "table": table}, possible=possible)
 
     def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
         numbers, sets = super().label_every_step()

@@ -25,7 +25,7 @@ from praemia.tasks.spec import TaskSpec
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.show import PolicyPicture
+    from praemia.pictures.show import PolicyDrawing, TaskDrawing
 
 MAX_HORIZON = 1_000_000
 
@@ -35,7 +35,8 @@ class Task(Displayed):
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
     With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
-    ``solve`` then finds the stationary optimum, and all else plays the fewest steps H with γ^H ≤ 1e-12.
+    ``solve`` then finds the stationary optimum. ``max_steps`` is how long an episode is then: the horizon, or without
+    one the fewest steps H with γ^H ≤ 1e-12.
     With ``until_done`` an episode ends as soon as the machine can neither pay nor charge any more. No value changes.
 
     Examples
@@ -50,20 +51,18 @@ class Task(Displayed):
 
     mdp: LabeledMDP
     machine: RewardMachine
-    horizon: int = None  # type: ignore[assignment]  # filled in below, where it is left out
+    horizon: int | None = None
     name: str = "task"
     discount: float = 1.0
     until_done: bool = False
-    # The horizon that was found where none was given: a copy in which it still stands finds its own.
-    found_horizon: int | None = field(default=None, kw_only=True, repr=False)
+    max_steps: int = field(init=False)
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "discount", require_discount(self.discount))
-        is_given = self.horizon is not None and self.horizon != self.found_horizon
-        horizon = self.horizon if is_given else effective_horizon(self.discount)
-        object.__setattr__(self, "horizon", require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError))
-        object.__setattr__(self, "found_horizon", None if is_given else self.horizon)
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
+        object.__setattr__(self, "max_steps", self.horizon or effective_horizon(self.discount))
         if not isinstance(self.until_done, bool):
             raise ModelError(f"until_done={self.until_done!r}; expected True or False")
         self._validate_labels()
@@ -73,11 +72,7 @@ class Task(Displayed):
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        if machine is self.machine:
-            return self
-        unit = replace(self, machine=machine)
-        unit.__dict__["done_states"] = self.done_states  # what pays nothing is decided in the user's units
-        return unit
+        return self if machine is self.machine else replace(self, machine=machine)
 
     def _validate_labels(self) -> None:
         propositions = self.machine.propositions
@@ -109,15 +104,14 @@ class Task(Displayed):
     def model(self) -> Model:
         """All that planning needs; the end of an episode is worth what an idle machine pays for the rest of it."""
         mdp = self.mdp
-        return Model(
-            num_actions=mdp.num_actions,
+        return Model.of(
             indptr=mdp.indptr,
             successors=np.where(mdp.ends, np.int32(mdp.num_observations + END), mdp.successors),
             probs=mdp.probs,
             labels=mdp.labels,
             table=self.table,
             start_probs=mdp.start_probs,
-            exits=exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean, self.discount),
+            exits=exits_at_end(self.max_steps, self.num_machine_states, self.machine.idle_reward.mean, self.discount),
             discount=self.discount,
         )
 
@@ -133,7 +127,7 @@ class Task(Displayed):
         return TaskSpec(
             num_observations=self.num_observations,
             num_actions=self.num_actions,
-            horizon=self.horizon,
+            horizon=self.max_steps,
             machine=unit.machine,
             labelling=self.mdp.labelling,
             label_sets=self.mdp.label_sets,
@@ -145,7 +139,7 @@ class Task(Displayed):
 
     def values_from_unit(self, values: Any) -> Any:
         """Convert values at the start from the unit range to the user's units."""
-        return self.machine.reward_range.values_from_unit(values, self.horizon, self.discount)
+        return self.machine.reward_range.values_from_unit(values, self.max_steps, self.discount)
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine.
@@ -157,17 +151,7 @@ class Task(Displayed):
 
     def with_horizon(self, horizon: int | None) -> Task:
         """Return the same task with another horizon, or with none."""
-        return replace(self, horizon=horizon, found_horizon=None)  # type: ignore[arg-type]
-
-    @property
-    def has_horizon(self) -> bool:
-        """Whether a horizon was given, not found from the discount."""
-        return self.found_horizon is None
-
-    @property
-    def finite(self) -> Task:
-        """The task as it is played: itself, or with the effective horizon where there is none."""
-        return self if self.has_horizon else self.with_horizon(self.horizon)
+        return replace(self, horizon=horizon)
 
     def with_discount(self, discount: float) -> Task:
         """Return the same task with another discount.
@@ -191,7 +175,22 @@ class Task(Displayed):
         """
         return replace(self, until_done=until_done)
 
-    def show(self, policy: Any = None) -> PolicyPicture:
+    def draw(self) -> TaskDrawing:
+        """Draw the task: its map or, if it has none, a graph of its observations.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> drawing = praemia.envs.warehouse(size=3).draw()  # a notebook displays it
+        >>> print(str(drawing).splitlines()[3])
+        | S   .   I |
+        >>> drawing.save("warehouse.svg")  # or .png, .txt
+        """
+        from praemia.pictures.show import TaskDrawing
+
+        return TaskDrawing(self)
+
+    def show(self, policy: Any = None) -> PolicyDrawing:
         """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
         from praemia.pictures.show import show
 
@@ -204,7 +203,7 @@ class Task(Displayed):
             plural(self.num_observations, "observation"),
             plural(self.num_actions, "action"),
             plural(self.num_machine_states, "machine state"),
-            f"horizon {self.horizon}" if self.has_horizon else "no horizon",
+            "no horizon" if self.horizon is None else f"horizon {self.horizon}",
             *([] if self.discount == 1.0 else [f"discount {self.discount:g}"]),
             *(["until done"] if self.until_done else []),
         ]

@@ -30,12 +30,11 @@ from praemia.files.formats.common import (
     without_stays,
     write_number,
 )
-from praemia.machines.formula import in_quotes
+from praemia.machines.formula import in_quotes, read_name
 from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome, Rule
-from praemia.machines.syntax import read_name
 
 START = "__start"
 _INPUT_OUTPUT = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)

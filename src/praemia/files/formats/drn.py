@@ -27,9 +27,9 @@ def _lines(task: Task, explicit: Product) -> Iterator[str]:
     starts = np.flatnonzero(explicit.start_probs).tolist()
     is_random, halts = len(starts) > 1, explicit.discount < 1.0
     halted = explicit.num_states
-    steps = task.horizon + is_random
-    bound = f"C<={steps}" if task.has_horizon else 'F "halted"'
-    within = "within the horizon" if task.has_horizon else "without a horizon"
+    steps = task.max_steps + is_random
+    bound = 'F "halted"' if task.horizon is None else f"C<={steps}"
+    within = "without a horizon" if task.horizon is None else "within the horizon"
     yield f'// The optimal value {within}: R{{"reward"}}max=? [{bound}]'
     yield from ("@type: MDP", "@parameters", "", "@reward_models", "reward")
     yield from ("@nr_states", str(explicit.num_states + halts + is_random))

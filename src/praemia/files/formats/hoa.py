@@ -2,7 +2,7 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
-as satisfaction does (``from_formulas``); the empty word never pays. A machine is written with marked edges
+as satisfaction does (``automata``); the empty word never pays. A machine is written with marked edges
 and the header ``praemia-pay: each``.
 
 What is read: explicit and implicit labels, labels of states, aliases, acceptance of states or of edges. What is
@@ -20,14 +20,15 @@ from typing import Any, TypeAlias
 from praemia.errors import FileError, ModelError, located
 from praemia.files.formats.common import parsed, sure_outcome
 from praemia.files.source import whole_number
+from praemia.machines.automata import require_pay, step_payment
 from praemia.machines.diagrams import deep_recursion
-from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, in_quotes, proposition, unquoted
-from praemia.machines.from_formulas import require_pay, step_payment
+from praemia.machines.formula import ELSE, TRUE, disjunction, in_quotes, proposition, read_name
 from praemia.machines.guards import Booleans, Guard, exactly, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule, by_source
+from praemia.machines.syntax import BOOLEAN, Language, build, formula_of, parse
 
 MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state
 
@@ -36,22 +37,15 @@ _GRAMMAR = r"""
     header: "States:" INT                  -> states
           | "Start:" ends                  -> initial
           | "AP:" INT STRING*              -> propositions
-          | "Alias:" ALIAS guard           -> alias
-          | "Acceptance:" INT acceptance*  -> acceptance
+          | "Alias:" ALIAS expression      -> alias
+          | "Acceptance:" INT expression   -> acceptance
           | HEADER (INT | STRING | ID)*    -> other
-    !acceptance: ID | INT | "(" | ")" | "&" | "|" | "!"
+    !expression: (ID | INT | ALIAS | "(" | ")" | "&" | "|" | "!")*
     state: "State:" label? INT STRING? sets? edge*
     edge: label? ends sets?
-    label: "[" guard "]"
+    label: "[" expression "]"
     ends: INT ("&" INT)*
     sets: "{" INT* "}"
-    ?guard: both ("|" both)*       -> either
-    ?both: factor ("&" factor)*    -> both
-    ?factor: "!" factor            -> negation
-           | "(" guard ")"
-           | INT                   -> number
-           | ALIAS                 -> name
-           | ID                    -> constant
     HEADER: /[A-Za-z_][\w.-]*:/
     ID: /[A-Za-z_][\w-]*/
     ALIAS: /@[\w-]+/
@@ -59,6 +53,7 @@ _GRAMMAR = r"""
     STRING: /"(?:[^"\\]|\\.)*"/s
     %ignore /\s+|\/\*.*?\*\//s
 """
+_LABEL = Language("label", BOOLEAN, ("t", "f"), "", "", {"!": "!"}, name=r"[@\w][\w-]*")
 _DESCRIBING = frozenset({"tool:", "name:", "properties:", "acc-name:"})
 
 
@@ -87,28 +82,22 @@ class Hoa:
     accepting: dict[int, bool] = field(default_factory=dict)
     edges: dict[int, list[HoaEdge]] = field(default_factory=dict)
 
-    def guard(self, node: Any) -> Guard:
+    def guard(self, expression: Any) -> Guard:
         """Return a label expression over the propositions' numbers as a guard."""
-        first = node.children[0]
-        match node.data:
-            case "number":
-                number = whole_number(first)
-                if number >= len(self.propositions):
-                    raise FileError(f"proposition {number}; there are {len(self.propositions)}, numbered from 0")
-                return proposition(self.propositions[number])
-            case "name":
-                if str(first) not in self.aliases:
-                    raise FileError(f"unknown alias {first}")
-                return self.aliases[str(first)]
-            case "constant":
-                if first not in ("t", "f"):
-                    raise FileError(f"the word {str(first)!r} in a label; expected numbers of propositions, t or f")
-                return TRUE if first == "t" else FALSE
-            case "negation":
-                return ~self.guard(first)
-            case _:
-                join = conjunction if node.data == "both" else disjunction
-                return join([self.guard(child) for child in node.children])
+        tokens = parse(_LABEL, " ".join(expression.children))
+        return build(tokens, lambda token, parts: formula_of(token, parts, name=self._atom))
+
+    def _atom(self, name: str) -> Guard:
+        if name.startswith("@"):
+            if name not in self.aliases:
+                raise FileError(f"unknown alias {name}")
+            return self.aliases[name]
+        if not name.isdecimal():
+            raise FileError(f"the word {name!r} in a label; expected numbers of propositions, t or f")
+        number = whole_number(name)
+        if number >= len(self.propositions):
+            raise FileError(f"proposition {number}; there are {len(self.propositions)}, numbered from 0")
+        return proposition(self.propositions[number])
 
 
 def parse_hoa(text: str, name: str) -> Hoa:
@@ -145,12 +134,12 @@ def _read_header(hoa: Hoa, item: Any) -> None:
             count, *names = item.children
             if whole_number(count) != len(names):
                 raise FileError(f"{count} propositions are announced and {len(names)} named")
-            hoa.propositions = tuple(unquoted(text) for text in names)
+            hoa.propositions = tuple(read_name(text) for text in names)
         case "alias":
             hoa.aliases[str(item.children[0])] = hoa.guard(item.children[1])
         case "acceptance":
-            count, *condition = item.children
-            condition_text = "".join(str(token) for part in condition for token in part.children)
+            count, condition = item.children
+            condition_text = "".join(condition.children)
             if (str(count), condition_text) != ("1", "Inf(0)"):
                 raise FileError(f"Acceptance: {count} {condition_text}; expected one acceptance set, 1 Inf(0)")
             hoa.has_acceptance = True
@@ -169,7 +158,7 @@ def _read_state(hoa: Hoa, item: Any) -> None:
     if number in hoa.edges:
         raise FileError(f"state {number} is given twice")
     if len(tokens) > 1:
-        hoa.names[number] = unquoted(tokens[1])
+        hoa.names[number] = read_name(tokens[1])
     hoa.accepting[number] = "sets" in parts and bool(parts["sets"].children)
     common = hoa.guard(parts["label"].children[0]) if "label" in parts else None
     hoa.edges[number] = list(

@@ -1,9 +1,9 @@
 """Claims and their evidence: what is measured of stored runs, what that decides, and which further runs would.
 
-A claim is a statement with what the runs say about it: a list of comparisons. It held when each of them does, and did
-not hold when one does not. A comparison is missing (None) where a learner has no runs in a setting. Learners are
-compared seed by seed, over the seeds that all of a comparison's series have. An open comparison gets runs up to the
-next of 8, 16, 32 … 512, the numbers at which verdicts may look.
+A claim is a statement with what the runs say about it: a list of measurements. It held when each of them does, and did
+not hold when one does not. A measurement is missing (None) where a learner has no runs in a setting. Learners are
+compared seed by seed, over the seeds that all series of a quantity have. An open measurement gets runs up to the next
+of 8, 16, 32 … 512, the numbers at which verdicts may look.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -30,22 +30,9 @@ MISSING = "runs missing"
 Part: TypeAlias = tuple[str, str, str]  # a series, as (study, setting, learner)
 
 
-class Measurement(NamedTuple):
-    """What a measurement found.
-
-    Attributes
-    ----------
-    sample : how many draws the interval rests on, runs or tasks.
-    reading : what it says, where that is not told by the side of the scale on which the interval lies.
-    """
-
-    interval: Interval
-    scale: Scale
-    sample: int
-    reading: str = ""
-
-
-Measure: TypeAlias = Callable[[Sequence[Series], float], Measurement | None]
+# From series and a confidence level to an interval, the scale that it is read on, and how many draws it rests on, runs
+# or tasks; None where it cannot be taken.
+Measure: TypeAlias = Callable[[Sequence[Series], float], tuple[Interval, Scale, int] | None]
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class Quantity:
     ----------
     what : its name; parts : the series that it is made of.
     words : what it means when it lies above, level with, or below its even value.
-    measure : from the series and a confidence level to a measurement; None where it cannot be taken.
+    measure : how it is measured.
     """
 
     what: str
@@ -96,7 +83,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Measurement:
     """A quantity as it was measured, what that says, and its part in the verdict (True, False, or None: open)."""
 
     quantity: Quantity
@@ -115,15 +102,15 @@ class Claim:
     ----------
     held : True, False, or None: not decided, and ``why`` says why.
     confidence : the level of each interval, at which all hold together.
-    evidence : the comparisons that decide; context : comparisons shown beside them.
+    evidence : the measurements that decide; context : those shown beside them.
     """
 
     statement: Statement
     held: bool | None
     why: str
     confidence: float
-    evidence: tuple[Comparison, ...]
-    context: tuple[Comparison, ...] = ()
+    evidence: tuple[Measurement, ...]
+    context: tuple[Measurement, ...] = ()
 
     @property
     def key(self) -> str:
@@ -146,8 +133,8 @@ class Claim:
 
     @property
     def summary(self) -> str:
-        """How often the deciding comparisons read which way; empty where there are too few runs to read anything."""
-        counts = Counter(comparison.reading for comparison in self.evidence)
+        """How often the deciding measurements read which way; empty where there are too few runs to read anything."""
+        counts = Counter(measurement.reading for measurement in self.evidence)
         total = len(self.evidence)
         if set(counts) == {TOO_FEW}:
             return ""
@@ -197,28 +184,30 @@ def growth(setting: str, title: str, study: str = "paper") -> Quantity:
     return Quantity(f"{setting}: α of {title}", ((study, setting, title),), words, _exponent)
 
 
-def _quotient(powers: tuple[int, ...], members: Sequence[Series], confidence: float) -> Measurement | None:
+def _quotient(
+    powers: tuple[int, ...], members: Sequence[Series], confidence: float
+) -> tuple[Interval, Scale, int] | None:
     samples = paired(members)
     if samples.shape[1] == 0:
         return None
-    return Measurement(quotient_interval(samples, powers, confidence), Scale.ratio(), samples.shape[1])
+    return quotient_interval(samples, powers, confidence), Scale.ratio(), samples.shape[1]
 
 
-def _sum(weights: tuple[int, ...], members: Sequence[Series], confidence: float) -> Measurement | None:
+def _sum(weights: tuple[int, ...], members: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int] | None:
     samples = paired(members)
     if samples.shape[1] == 0:
         return None
     scale = Scale.around(0.0, MARGIN * float(samples.mean(axis=1).max()))
-    return Measurement(sum_interval(samples, weights, confidence), scale, samples.shape[1])
+    return sum_interval(samples, weights, confidence), scale, samples.shape[1]
 
 
-def _exponent(members: Sequence[Series], confidence: float) -> Measurement | None:
+def _exponent(members: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int] | None:
     (series,) = members
     first, last = series.num_episodes // TENFOLD, series.num_episodes
     if first == 0 or not (ends := series.curves(np.array([first, last])).T)[0].mean() > 0.0:
         return None
     scale = Scale.around(0.5, math.log(1.0 + MARGIN) / math.log(last / first))
-    return Measurement(exponent_interval(ends, last / first, confidence), scale, series.num_runs)
+    return exponent_interval(ends, last / first, confidence), scale, series.num_runs
 
 
 def check(statements: Iterable[Statement], studies: Iterable[Study]) -> list[Claim]:
@@ -235,7 +224,7 @@ def check(statements: Iterable[Statement], studies: Iterable[Study]) -> list[Cla
 def _check(statement: Statement, series: Mapping[Part, Series]) -> Claim:
     confidence = bonferroni_level(statement.question, len(statement.quantities))
     evidence, context = (
-        [_compare(quantity, statement.question, series, confidence) for quantity in quantities]
+        [_measure(quantity, statement.question, series, confidence) for quantity in quantities]
         for quantities in (statement.quantities, statement.context)
     )
     held, why = decide(evidence)
@@ -244,35 +233,35 @@ def _check(statement: Statement, series: Mapping[Part, Series]) -> Claim:
     return Claim(statement, held, why, confidence, tuple(filter(None, evidence)), tuple(filter(None, context)))
 
 
-def _compare(
+def _measure(
     quantity: Quantity, question: Question, series: Mapping[Part, Series], confidence: float
-) -> Comparison | None:
+) -> Measurement | None:
     """Measure a quantity and ask a question about it; None where a series is missing."""
     members = [series[part] for part in quantity.parts if part in series]
-    measurement = quantity.measure(members, confidence) if len(members) == len(quantity.parts) else None
-    if measurement is None:
+    measured = quantity.measure(members, confidence) if len(members) == len(quantity.parts) else None
+    if measured is None:
         return None
-    interval, scale, sample, reading = measurement
-    is_enough = sample >= MIN_RUNS
-    outcome = question.judge(interval, scale) if is_enough else None
-    words = scale.read(interval, quantity.words) if is_enough else TOO_FEW
-    return Comparison(quantity, interval, scale, sample, outcome, reading or words)
+    interval, scale, sample = measured
+    if sample < MIN_RUNS:
+        return Measurement(quantity, interval, scale, sample, None, TOO_FEW)
+    outcome, reading = question.judge(interval, scale), scale.read(interval, quantity.words)
+    return Measurement(quantity, interval, scale, sample, outcome, reading)
 
 
-def decide(comparisons: Sequence[Comparison | None]) -> tuple[bool | None, str]:
-    """Return the verdict on a claim, and why there is none; a comparison is None where its runs are missing.
+def decide(measurements: Sequence[Measurement | None]) -> tuple[bool | None, str]:
+    """Return the verdict on a claim, and why there is none; one is None where its runs are missing.
 
-    One comparison that fails is enough; a claim holds when none is missing and all hold.
+    One measurement that fails is enough; a claim holds when none is missing and all hold.
     """
-    measured = [comparison for comparison in comparisons if comparison is not None]
-    if any(comparison.outcome is False for comparison in measured):
+    measured = [item for item in measurements if item is not None]
+    if any(item.outcome is False for item in measured):
         return False, ""
-    if len(measured) < len(comparisons) or not comparisons:
+    if len(measured) < len(measurements) or not measurements:
         return None, MISSING
-    few = min((comparison.runs for comparison in measured if comparison.runs < MIN_RUNS), default=None)
+    few = min((item.runs for item in measured if item.runs < MIN_RUNS), default=None)
     if few is not None:
         return None, f"{TOO_FEW} ({few}; at least {MIN_RUNS} are needed)"
-    wide = sum(comparison.outcome is None for comparison in measured)
+    wide = sum(item.outcome is None for item in measured)
     if wide:
         return None, TOO_WIDE + (f", in {wide} of {len(measured)} comparisons" if len(measured) > 1 else "")
     return True, ""
@@ -299,10 +288,10 @@ def further_runs(claims: Iterable[Claim], catalogue: Sequence[Experiment]) -> li
     """Return the runs that the open claims ask for, as experiments: parts of those in the catalogue, with more runs."""
     num_runs: dict[Part, int] = {}
     for claim in claims:
-        for comparison in claim.evidence if claim.more_runs_help else ():
-            look = next_look(comparison.runs)
-            if comparison.outcome is None and look > comparison.runs:
-                num_runs |= {part: max(look, num_runs.get(part, 0)) for part in comparison.quantity.parts}
+        for item in claim.evidence if claim.more_runs_help else ():
+            look = next_look(item.runs)
+            if item.outcome is None and look > item.runs:
+                num_runs |= {part: max(look, num_runs.get(part, 0)) for part in item.quantity.parts}
     return [part for experiment in catalogue if (part := _part(experiment, num_runs)).settings]
 
 

@@ -1,0 +1,204 @@
+"""Automata: what formulas and regular expressions become before they are machines that pay.
+
+An automaton reads a label at every step and puts out a number. One that *accepts* puts out 1 at every step at which the
+trace so far satisfies the text it was made from, and 0 at all others. ``paid`` makes of it one that puts out what is
+paid, in units of the reward:
+
+each    1 at every step at which the trace so far satisfies
+first   1 at the first such step, and nothing after it
+end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it begins, −1 where it is lost; so a trace
+        has earned 1 when it ends if the whole of it satisfies, and 0 if not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeAlias
+
+from praemia.errors import ParameterError
+from praemia.machines.diagrams import Diagrams, Growth, Memo
+from praemia.machines.state_diagrams import State, StateDiagrams, smallest
+
+PAY_SCHEMES = ("first", "each", "end")
+SATISFIED = " (satisfied)"
+PAID = "nothing: it has paid"
+
+Pair: TypeAlias = tuple[int, int]  # a state of each of two automata
+Earning: TypeAlias = tuple[int | None, bool]  # a state, or None once all is paid; whether the last step satisfied
+
+
+class Move(NamedTuple):
+    """Where a label leads, and what is put out there."""
+
+    target: int
+    output: int
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton(Generic[State]):
+    """The smallest automaton that puts out something; it starts in state 0.
+
+    Attributes
+    ----------
+    diagrams : for each state, a diagram from a label to a ``Move``.
+    members : for each state, what it stands for: the states of the construction that it was made of.
+    text : what one of those says, in words or as a formula.
+    """
+
+    diagrams: StateDiagrams
+    members: list[list[State]]
+    text: Callable[[State], str]
+    _meanings: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def num_states(self) -> int:
+        return self.diagrams.num_states
+
+    @property
+    def propositions(self) -> tuple[str, ...]:
+        return self.diagrams.variables
+
+    def constant_output(self, state: int) -> int | None:
+        """Return what a state puts out at every step from now on, if it never moves and always puts out the same."""
+        store, root = self.diagrams.store, self.diagrams.roots[state]
+        step: Move | None = store.value(root) if store.is_leaf(root) else None
+        return step.output if step is not None and step.target == state else None
+
+    def meaning(self, state: int) -> str:
+        """Return the shortest text for a state. To write one can take longer than to build the automaton."""
+        if state not in self._meanings:
+            self._meanings[state] = min(map(self.text, self.members[state]), key=len)
+        return self._meanings[state]
+
+    def residual(self, state: int) -> str:
+        """Return what is left to satisfy in a state of an automaton that accepts: true or false, if it is decided."""
+        output = self.constant_output(state)
+        return self.meaning(state) if output is None else "true" if output else "false"
+
+
+def smallest_automaton(
+    names: Iterable[str],
+    store: Diagrams,
+    start: State,
+    moves: Callable[[State], int],
+    text: Callable[[State], str],
+    growth: Growth,
+) -> Automaton[State]:
+    """Return the smallest automaton; ``moves`` gives a state's diagram from a label to (next state, output)."""
+    diagrams, members = smallest(
+        names,
+        store,
+        start,
+        moves,
+        lambda value: (value[0],),
+        lambda value, number: Move(number(value[0]), int(value[1])),
+        growth,
+    )
+    return Automaton(diagrams, members, text)
+
+
+def product_moves(
+    first: StateDiagrams, second: StateDiagrams, names: Iterable[str], store: Diagrams, join: Callable[[Any, Any], Any]
+) -> Callable[[Pair], int]:
+    """Return what gives the diagram of a pair of states, over names and in a store; ``join`` joins their values."""
+    memo: Memo = {}
+    left, right = (part.reordered(names, store).roots for part in (first, second))
+    return lambda pair: store.combine(left[pair[0]], right[pair[1]], join, memo)
+
+
+def join(operator: str, first: Automaton[Any], second: Automaton[Any], growth: Growth) -> Automaton[Any]:
+    """Return the automaton that accepts what two both accept (operator "&"), or what one of them does ("|")."""
+    both = operator == "&"
+    decisive = 0 if both else 1
+    ends = [_decided_state(part, decisive) for part in (first, second)]
+    if 0 in ends:
+        return first if ends[0] == 0 else second
+    decided = (0, ends[1] or 0) if ends[0] is None else (ends[0], 0)  # one pair for all that are decided
+
+    def joint(one: Move, other: Move) -> tuple[Pair, int]:
+        pair = (one.target, other.target)
+        is_decided = pair[0] == ends[0] or pair[1] == ends[1]
+        return decided if is_decided else pair, min(one.output, other.output) if both else max(one.output, other.output)
+
+    def text(pair: Pair) -> str:
+        neutral, absorbing = ("true", "false") if both else ("false", "true")
+        texts = dict.fromkeys((first.meaning(pair[0]), second.meaning(pair[1])))
+        if absorbing in texts:
+            return absorbing
+        parts = [f"({text})" if both and " | " in text else text for text in texts if text != neutral]
+        return f" {operator} ".join(parts) or neutral
+
+    names, store = tuple(dict.fromkeys((*first.propositions, *second.propositions))), Diagrams(growth)
+    moves = product_moves(first.diagrams, second.diagrams, names, store, joint)
+    return smallest_automaton(names, store, (0, 0), moves, text, growth)
+
+
+def _decided_state(automaton: Automaton[Any], output: int) -> int | None:
+    """Return the state that puts out the same at every step from now on, if there is one."""
+    return next((i for i in range(automaton.num_states) if automaton.constant_output(i) == output), None)
+
+
+def require_pay(pay: str) -> None:
+    """Refuse an unknown way to pay."""
+    if pay not in PAY_SCHEMES:
+        raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
+
+
+class StepPayment(NamedTuple):
+    """What a step pays, whether satisfaction has to be remembered, and whether nothing is paid after it."""
+
+    payment: int
+    satisfied: bool
+    is_over: bool
+
+
+def step_payment(pay: str, satisfied: bool, satisfied_before: bool) -> StepPayment:
+    """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
+    if pay == "end":
+        return StepPayment(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
+    return StepPayment(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
+
+
+def paid(accepting: Automaton[Any], pay: str, growth: Growth) -> Automaton[Earning]:
+    """Return the smallest automaton that puts out what is paid, from one that accepts."""
+    store, source = Diagrams(growth), accepting.diagrams
+    memos: dict[bool, dict[int, int]] = {False: {}, True: {}}
+
+    def moves(state: Earning) -> int:
+        number, before = state
+
+        def change(step: Move) -> tuple[Earning, int]:
+            payment, satisfied, is_over = step_payment(pay, bool(step.output), before)
+            return (None if is_over else step.target, satisfied), payment
+
+        if number is None:
+            return store.leaf((state, 0))
+        return source.store.map(source.roots[number], change, memos[before], store)
+
+    def text(state: Earning) -> str:
+        number, satisfied = state
+        return PAID if number is None else accepting.residual(number) + (SATISFIED if satisfied else "")
+
+    if pay == "each":  # nothing has to be remembered
+        return Automaton(source, [[(number, False)] for number in range(accepting.num_states)], text)
+    return smallest_automaton(accepting.propositions, store, (0, False), moves, text, growth)
+
+
+class Verdict(NamedTuple):
+    """Whether a trace satisfies after each step, and when that is final (0: from the start on; None: not yet)."""
+
+    satisfied: list[bool]
+    decided_at: int | None
+
+
+def judge(accepting: Automaton[Any], word: Iterable[Set[str]]) -> Verdict:
+    """Return what an automaton that accepts says of a word."""
+    state, satisfied = 0, []
+    decided = None if accepting.constant_output(0) is None else 0
+    for number, label in enumerate(word, start=1):
+        state, output = accepting.diagrams.at(state, label)
+        satisfied.append(bool(output))
+        if decided is None and accepting.constant_output(state) == output:
+            decided = number
+    return Verdict(satisfied, decided)
