@@ -43,7 +43,7 @@ from praemia.files.schema import (
     TaskPart,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
-from praemia.machines.from_formulas import machine_from, unknown_proposition
+from praemia.machines.from_formulas import machine_from
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -112,24 +112,18 @@ def build_machine(
     if isinstance(part, MachinePart):
         return _from_rules(source, part, path)
     texts = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
+    names = labels if part.propositions is None else part.propositions
     with source.at(*path, part.key):
         machine = machine_from(
             "formula" if part.key == "ltlf" else "regex",
             texts,
             _reward(part.reward, 1.0),
             part.pay,
-            part.propositions,
+            None if names is None else dict.fromkeys(names),
             syntax=part.syntax,
-            names_are_checked=labels is not None,
         )
-        unread = sorted(machine.reads.difference(labels)) if labels is not None and part.propositions is None else []
-        if unread:
-            raise ModelError(
-                f"the proposition {unread[0]!r} is in no label{unknown_proposition(unread[0], labels or ())}"
-            )
     with source.at(*path, "chance"):
-        machine = machine.with_chance(part.chance) if part.chance else machine
-    return machine.over(labels or ()) if part.propositions is None else machine
+        return machine.with_chance(part.chance) if part.chance else machine
 
 
 def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMachine:
