@@ -697,8 +697,8 @@ GRIDS = (
     Fault(
         "a thin wall is shut from one side only",
         "envs/grid_map.py",
-        "to_left[:, 1:] |= right[:, :-1]",
-        "to_left[:, 1:] |= right[:, 1:]",
+        "level[1:], upright[:, :-1]))",
+        "level[1:], upright[:, 1:]))",
         "envs/test_grids.py",
     ),
     Fault(
