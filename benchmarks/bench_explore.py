@@ -18,14 +18,12 @@ from praemia.envs import make, random_task
 from praemia.exploration import (
     CoverageReward,
     Dataset,
-    Euler,
     ExpectimaxPlanner,
     GreedyPlanner,
     SearchPlanner,
     Trajectory,
     TrajectoryPlanner,
     TrajectoryReward,
-    Uncertainty,
     explore,
     plan_from,
 )
@@ -38,7 +36,7 @@ NUM_SEEDS = 8
 def test_explore_warehouse_5(benchmark: Any) -> None:
     """25 EULER runs of 1,000 episodes, then 10,000 episodes: the target is seconds."""
     task = make("warehouse-5")
-    explore(task, episodes=5, method=Euler(policy_episodes=5))  # compile first
+    explore(task, episodes=5, policy_episodes=5)  # compile first
     dataset = benchmark.pedantic(explore, (task,), {"episodes": 10_000}, rounds=3, iterations=1)
     print(f"\n{dataset.coverage()}")
 
@@ -72,8 +70,8 @@ def test_the_two_methods_at_equal_episodes(name: str) -> None:
         search = max(1, half // task.num_observations)
         ways: dict[str, dict[str, Any]] = {
             "uncertainty": {"method": "uncertainty", "episodes": total},
-            "euler, search kept": {"method": Euler(policy_episodes=search, keep_search=True), "episodes": half},
-            "euler, as written": {"method": Euler(policy_episodes=search), "episodes": half},
+            "euler, search kept": {"method": "euler", "policy_episodes": search, "keep_search": True, "episodes": half},
+            "euler, as written": {"method": "euler", "policy_episodes": search, "episodes": half},
         }
         for label, arguments in ways.items():
             data = [explore(task, seed=seed, **arguments) for seed in range(NUM_SEEDS)]
@@ -86,7 +84,7 @@ def test_the_coefficient_of_the_uncertainty_explorer(scale: float) -> None:
     print()
     for name in ("riverswim-10", "warehouse-5"):
         task = make(name)
-        data = [explore(task, seed=s, method=Uncertainty(scale=scale), episodes=2000) for s in range(NUM_SEEDS)]
+        data = [explore(task, seed=s, method="uncertainty", scale=scale, episodes=2000) for s in range(NUM_SEEDS)]
         fewest = [int(dataset.visits.min()) for dataset in data]
         mean, worst, share = losses(task, data)
         print(f"c = {scale:<7g} {name:<14} {mean:.6f}  {worst:.6f}  {share:.3f}  fewest visits {min(fewest)}")
@@ -98,14 +96,15 @@ def test_the_slope_of_the_loss(name: str) -> None:
     task = make(name)
     budgets = (100, 300, 1000, 3000, 10_000, 30_000)
     print()
-    for method in (Euler(policy_episodes=30), Uncertainty()):
+    own_settings: dict[str, dict[str, Any]] = {"euler": {"policy_episodes": 30}, "uncertainty": {}}
+    for method, own in own_settings.items():
         found = []
         for episodes in budgets:
-            data = [explore(task, episodes=episodes, method=method, seed=s) for s in range(NUM_SEEDS)]
+            data = [explore(task, episodes=episodes, method=method, seed=s, **own) for s in range(NUM_SEEDS)]
             found.append(losses(task, data)[0])
         slope = np.polyfit(np.log(budgets), np.log(found), 1)[0]
         shown = "  ".join(f"{n:,}: {loss:.6f}" for n, loss in zip(budgets, found, strict=True))
-        print(f"{task.name}, {method.name}: {shown}; slope {slope:.2f}")
+        print(f"{task.name}, {method}: {shown}; slope {slope:.2f}")
 
 
 @pytest.mark.parametrize("simulations", [10, 100, 1_000, 10_000])

@@ -148,7 +148,7 @@ def bounds(dataset: Dataset, task: Task, policy: NDArray[np.int64], largest: Lar
         return np.asarray(by_label[labels, np.arange(size)])
 
     upper, own, loss = (np.zeros((size, num_states)) for _ in range(3))
-    for h in range(task.horizon - 1, -1, -1):
+    for h in range(task.max_steps - 1, -1, -1):
         chosen = policy[h].T[:, None, :].astype(np.int64)
         ups = np.minimum(largest(after(upper, 1.0)).reshape(shape), most[h])
         mine = np.take_along_axis(-largest(-after(own, 1.0)).reshape(shape), chosen, axis=1)

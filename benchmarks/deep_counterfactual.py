@@ -97,7 +97,7 @@ def sure(task: praemia.Task) -> praemia.Task:
     """Return the warehouse with an item that is always ready and a delivery point that is always free."""
     builder = praemia.MachineBuilder("empty", propositions=("item", "delivery"))
     machine = builder.edge("empty", "item", "loaded").edge("loaded", "delivery", "done", reward=1).build()
-    return praemia.Task(task.mdp, machine, task.horizon)
+    return praemia.Task(task.mdp, machine, task.max_steps)
 
 
 def exact_score(task: praemia.Task, show: Callable[[int, int], Any]) -> Callable[[Any], float]:
@@ -107,7 +107,7 @@ def exact_score(task: praemia.Task, show: Callable[[int, int], Any]) -> Callable
 
     def score(agent: Any) -> float:
         actions = agent.predict(shown, deterministic=True)[0].reshape(len(states), len(observations))
-        return float(praemia.evaluate(task, np.tile(actions, (task.horizon, 1, 1))).value)
+        return float(praemia.evaluate(task, np.tile(actions, (task.max_steps, 1, 1))).value)
 
     return score
 

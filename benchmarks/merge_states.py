@@ -161,12 +161,12 @@ def _fold(
 def merged(traces: Sequence[Sequence[Step]]) -> Model:
     """Merge states as ``praemia.infer`` does."""
     data = as_traces([[((f"i{i}",), float(output)) for i, output in trace] for trace in traces])
-    table = fold_states(data)
-    moves: list[dict[int, int]] = [{} for _ in range(table.num_states)]
-    outputs: list[dict[int, int]] = [{} for _ in range(table.num_states)]
-    for state, symbol in np.argwhere(table.delta >= 0).tolist():
+    delta = fold_states(data)
+    moves: list[dict[int, int]] = [{} for _ in range(len(delta))]
+    outputs: list[dict[int, int]] = [{} for _ in range(len(delta))]
+    for state, symbol in np.argwhere(delta >= 0).tolist():
         (name,) = data.labels[data.label_of[symbol]]
-        moves[state][int(name[1:])] = int(table.delta[state, symbol])
+        moves[state][int(name[1:])] = int(delta[state, symbol])
         outputs[state][int(name[1:])] = int(data.rewards[data.reward_of[symbol]])
     return moves, outputs
 

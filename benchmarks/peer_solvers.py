@@ -37,11 +37,11 @@ def praemia(task: Task, threads: int | None) -> Solver:
 def scipy_sparse(task: Task) -> Solver:
     """Multiply the explicit product's matrix with V, step by step."""
     product = explicit_product(task)
-    policy = np.empty((task.horizon, product.num_states), dtype=np.int8)
+    policy = np.empty((task.max_steps, product.num_states), dtype=np.int8)
 
     def run() -> float:
         values = np.zeros(product.num_states)
-        for h in reversed(range(task.horizon)):
+        for h in reversed(range(task.max_steps)):
             worth = (product.transitions @ values + product.rewards).reshape(-1, product.num_actions)
             policy[h] = worth.argmax(axis=1)
             values = worth.max(axis=1)
@@ -59,12 +59,12 @@ def quantecon(task: Task) -> Solver:
     states = np.repeat(np.arange(product.num_states), product.num_actions)
     actions = np.tile(np.arange(product.num_actions), product.num_states)
     problem = DiscreteDP(product.rewards, csr_matrix(product.transitions), 1.0, states, actions)
-    policy = np.empty((task.horizon, product.num_states), dtype=np.int8)
+    policy = np.empty((task.max_steps, product.num_states), dtype=np.int8)
     greedy = np.empty(product.num_states, dtype=int)
 
     def run() -> float:
         after, here = np.zeros((2, product.num_states))
-        for h in reversed(range(task.horizon)):
+        for h in reversed(range(task.max_steps)):
             problem.bellman_operator(after, Tv=here, sigma=greedy)
             policy[h] = greedy
             after, here = here, after
@@ -78,7 +78,7 @@ def storm(task: Task) -> Solver:
     import stormpy
 
     model = _storm_model(explicit_product(task))
-    formula = stormpy.parse_properties(f'R{{"paid"}}max=? [ C<={task.horizon} ]')[0]
+    formula = stormpy.parse_properties(f'R{{"paid"}}max=? [ C<={task.max_steps} ]')[0]
 
     def run() -> float:
         result = stormpy.model_checking(model, formula, only_initial_states=True)

@@ -69,7 +69,7 @@ def compare(size: str, kind: str, rounds: int, limit: int) -> dict[str, Any]:
     """Let the solvers take turns on one task."""
     settings = settings_of(size, kind)
     task = describe(settings)
-    transitions, moved = num_transitions(task), bytes_per_step(task) * task.horizon
+    transitions, moved = num_transitions(task), bytes_per_step(task) * task.max_steps
     del task
     missing = {name: why for name in SOLVERS if (why := left_out(name, transitions, limit)) is not None}
     records: dict[str, list[dict[str, Any]]] = {name: [] for name in SOLVERS if name not in missing}

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from praemia.exploration import Euler
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP
@@ -19,7 +18,7 @@ History = tuple[int, ...]  # o_1, a_1, o_2, …
 
 def by(method: str, policy_episodes: int) -> dict[str, Any]:
     """Return the arguments of ``explore`` for a method: only EULER searches first."""
-    return {"method": Euler(policy_episodes=policy_episodes) if method == "euler" else method}
+    return {"method": method} | ({"policy_episodes": policy_episodes} if method == "euler" else {})
 
 
 def random_kernel(rng: np.random.Generator, num_observations: int, num_actions: int, branching: int) -> np.ndarray:

@@ -18,7 +18,6 @@ from praemia.errors import ModelError, ParameterError
 from praemia.exploration import (
     CoverageReward,
     Dataset,
-    Euler,
     ExpectimaxPlanner,
     SearchPlanner,
     TrajectoryReward,
@@ -265,7 +264,7 @@ def test_the_loss_falls_with_the_number_of_episodes_at_least_as_its_square_root(
     budgets = (20, 200, 2000)
     losses = []
     for episodes in budgets:
-        data = [explore(task, episodes=episodes, method=Euler(policy_episodes=20), seed=seed) for seed in range(3)]
+        data = [explore(task, episodes=episodes, policy_episodes=20, seed=seed) for seed in range(3)]
         found = [plan_from(dataset, machine).gap(task).value for dataset in data for machine in machines.values()]
         losses.append(float(np.mean(found)))
     slope = np.polyfit(np.log(budgets), np.log(losses), 1)[0]

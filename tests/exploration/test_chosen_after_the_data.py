@@ -13,7 +13,7 @@ from machine_families import machine_family
 
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError, ParameterError
-from praemia.exploration import CoverageReward, Dataset, Euler, explore, plan_from
+from praemia.exploration import CoverageReward, Dataset, explore, plan_from
 from praemia.exploration.certificate import Scope
 from praemia.exploration.confidence import confidence
 from praemia.exploration.estimate import machine_digest
@@ -205,8 +205,7 @@ def test_labels_found_by_playing_are_fixed_in_one_exploration_but_not_across_sev
 
     machine = corridor_box().machine
     first, second = (
-        explore(corridor_box(), episodes=30, method=Euler(policy_episodes=5), seed=s, machines=[machine])
-        for s in (0, 1)
+        explore(corridor_box(), episodes=30, policy_episodes=5, seed=s, machines=[machine]) for s in (0, 1)
     )
     assert not first.labels_known
     assert plan_from(first, machine).certificate.scope == Scope.RECORDED

@@ -13,7 +13,7 @@ from oracles import label_of
 
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
-from praemia.exploration import Dataset, Euler, explore, plan_from
+from praemia.exploration import Dataset, explore, plan_from
 from praemia.files.arrays import PackedArrays, pack_arrays
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -24,7 +24,7 @@ from praemia.tasks.task import Task
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    return explore(warehouse(3), episodes=200, method=Euler(policy_episodes=20), seed=3)
+    return explore(warehouse(3), episodes=200, policy_episodes=20, seed=3)
 
 
 def test_a_dataset_reads_back_equal_and_equal_data_has_equal_bytes(dataset: Dataset, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_files_that_are_not_there_or_cannot_be_written_are_errors(dataset: Datas
 
 
 def test_merging_adds_up(dataset: Dataset) -> None:
-    other = explore(warehouse(3), episodes=100, method=Euler(policy_episodes=20), seed=4)
+    other = explore(warehouse(3), episodes=100, policy_episodes=20, seed=4)
     both = dataset.merge(other)
     np.testing.assert_array_equal(both.visits, dataset.visits + other.visits)
     assert both.num_episodes == 300
@@ -113,9 +113,9 @@ def test_data_of_one_seed_is_not_counted_twice(dataset: Dataset) -> None:
 
 def test_only_data_of_one_environment_merges(dataset: Dataset) -> None:
     with pytest.raises(ModelError, match="num observations 9 and 16"):
-        dataset.merge(explore(warehouse(4), episodes=5, method=Euler(policy_episodes=1)))
+        dataset.merge(explore(warehouse(4), episodes=5, policy_episodes=1))
     with pytest.raises(ModelError, match="horizon"):
-        dataset.merge(explore(warehouse(3).with_horizon(4), episodes=5, method=Euler(policy_episodes=1)))
+        dataset.merge(explore(warehouse(3).with_horizon(4), episodes=5, policy_episodes=1))
 
 
 def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
@@ -138,7 +138,7 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is
     task = tiny_task(1)
     # Pays 0.5 or 1 in every step.
     machine = MachineBuilder("q").edge("q", "!goal", "q", reward=1.0).edge("q", "goal", "q", reward=0.5).build()
-    once = explore(task, episodes=1, method=Euler(policy_episodes=1), seed=0)
+    once = explore(task, episodes=1, policy_episodes=1, seed=0)
     dense = once.kernel.toarray().reshape(3, 2, 6)
     for (o, a), visits in np.ndenumerate(once.visits):
         counts = np.zeros(6)
@@ -202,7 +202,7 @@ def test_coverage_says_what_was_never_reached() -> None:
     kernel = np.zeros((3, 2, 3))
     kernel[0, :, 0] = kernel[1, :, 1] = kernel[2, :, 2] = 1.0
     task = Task(LabeledMDP.from_dense(kernel, observations=["here", "there", "beyond"]), tiny_task(0).machine, 2)
-    dataset = explore(task, episodes=20, method=Euler(policy_episodes=2))
+    dataset = explore(task, episodes=20, policy_episodes=2)
     assert dataset.unreached.tolist() == [1, 2]
     assert "never reached: there, beyond" in dataset.coverage()
     assert dataset.reachability.tolist() == [2.0, 0.0, 0.0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers_exploration import random_kernel, tiny_task
 
-from praemia.exploration import CoverageReward, Dataset, Euler, explore
+from praemia.exploration import CoverageReward, Dataset, explore
 from praemia.exploration.counts import Counted
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.planners import GreedyPlanner
@@ -25,7 +25,7 @@ def two_starts() -> Dataset:
     """Return data of a task whose episodes begin in the first observation once in four times, else in the last."""
     task = tiny_task(3)
     mdp = LabeledMDP.from_dense(task.mdp.to_dense(), task.mdp.labelling, start={0: 0.25, 2: 0.75})
-    return explore(Task(mdp, task.machine, 3), episodes=400, method=Euler(policy_episodes=5))
+    return explore(Task(mdp, task.machine, 3), episodes=400, policy_episodes=5)
 
 
 def test_the_estimate_starts_where_the_episodes_did(two_starts: Dataset) -> None:

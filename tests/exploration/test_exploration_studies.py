@@ -8,7 +8,7 @@ from helpers_exploration import by
 from machine_families import machine_family
 
 from praemia.envs import make
-from praemia.exploration import Euler, coverage, explore, plan_from
+from praemia.exploration import coverage, explore, plan_from
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +18,7 @@ PAPER = ("riverswim-5", "riverswim-10", "riverswim-15", "warehouse-3", "warehous
 @pytest.mark.parametrize("name", PAPER)
 def test_explored_once_many_machines_are_planned_for(name: str) -> None:
     task = make(name)
-    dataset = explore(task, episodes=10_000, method=Euler(policy_episodes=1000), seed=1)
+    dataset = explore(task, episodes=10_000, policy_episodes=1000, seed=1)
     for machine in machine_family(task.machine.propositions, 8).values():
         plan = plan_from(dataset, machine)
         loss = plan.gap(task).value
@@ -30,7 +30,7 @@ def test_explored_once_many_machines_are_planned_for(name: str) -> None:
 @pytest.mark.parametrize("name", PAPER)
 def test_the_coverage_ratio_of_theorem_three_is_reached(name: str) -> None:
     task = make(name)
-    found = coverage(explore(task, episodes=10_000, method=Euler(policy_episodes=1000), seed=2), task)
+    found = coverage(explore(task, episodes=10_000, policy_episodes=1000, seed=2), task)
     assert found.worst(delta=0.05) <= found.promised
 
 

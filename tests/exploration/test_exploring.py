@@ -16,7 +16,7 @@ from scipy import stats
 from praemia.envs import riverswim, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, UnknownNameError
-from praemia.exploration import Euler, explore, plan_from, significance
+from praemia.exploration import explore, plan_from, significance
 from praemia.exploration.counts import Counted
 from praemia.exploration.sessions import Environment, Searcher, search, uniform_at
 from praemia.machines.builder import MachineBuilder
@@ -56,7 +56,7 @@ def test_counts_are_those_of_whole_episodes_from_the_start(method: str) -> None:
 
 
 def test_searching_episodes_are_kept_on_demand() -> None:
-    dataset = explore(warehouse(3), episodes=50, method=Euler(policy_episodes=10, keep_search=True))
+    dataset = explore(warehouse(3), episodes=50, policy_episodes=10, keep_search=True)
     assert dataset.num_episodes == 50 + 9 * 10
 
 
@@ -108,7 +108,7 @@ def test_progress_ends_with_all_episodes() -> None:
     explore(
         warehouse(3),
         episodes=40,
-        method=Euler(policy_episodes=5),
+        policy_episodes=5,
         on_progress=lambda done, total: seen.append((done, total)),
     )
     assert seen[-1] == (40 + 9 * 5, 40 + 9 * 5)
@@ -122,7 +122,9 @@ def test_progress_ends_with_all_episodes() -> None:
         ({"episodes": 2.5}, ParameterError, "whole number"),
         ({"episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
         ({"episodes": 5, "seed": -1}, ParameterError, "seed"),
-        ({"episodes": 5, "method": Euler(scale=-1.0)}, ParameterError, "bonus_scale"),
+        ({"episodes": 5, "method": "euler", "scale": -1.0}, ParameterError, "bonus_scale"),
+        ({"episodes": 5, "method": "uncertainty", "policy_episodes": 5}, ParameterError, "belongs to method='euler'"),
+        ({"episodes": 5, "budget": 5}, ParameterError, "no setting is called 'budget'; 'euler' has scale"),
     ],
 )
 def test_bad_budgets_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -132,7 +134,7 @@ def test_bad_budgets_are_refused(arguments: dict[str, Any], error: type[Exceptio
 
 def test_a_search_has_an_episode_at_least() -> None:
     with pytest.raises(ParameterError, match="policy_episodes=0"):
-        Euler(policy_episodes=0)
+        explore(warehouse(3), episodes=5, policy_episodes=0)
 
 
 def test_what_cannot_be_explored_is_refused() -> None:
@@ -226,7 +228,7 @@ def test_labels_that_are_no_function_of_the_transition_are_refused() -> None:
     flips = iter(range(10**9))
     box = corridor_box(lambda o, a, z, info: {"end"} if next(flips) % 2 else ())
     with pytest.raises(ContradictionError, match="labels must be a function") as refused:
-        explore(box, episodes=20, method=Euler(policy_episodes=5))
+        explore(box, episodes=20, policy_episodes=5)
     kept = refused.value.dataset
     assert kept.num_transitions == next(flips) - 1  # all but the step that contradicted
     assert kept.sources[0]["method"] == "euler"
@@ -246,7 +248,7 @@ def test_function_labels_travel_as_data() -> None:
     mdp = LabeledMDP.from_dense(
         base.mdp.to_dense(), lambda o, a, z: {"item"} if z == 2 else {"delivery"} if z == 8 else ()
     )
-    dataset = explore(Task(mdp, base.machine, 9), episodes=300, method=Euler(policy_episodes=20))
+    dataset = explore(Task(mdp, base.machine, 9), episodes=300, policy_episodes=20)
     assert dataset.labels_known
-    expected = plan_from(explore(base, episodes=300, method=Euler(policy_episodes=20)), base.machine)
+    expected = plan_from(explore(base, episodes=300, policy_episodes=20), base.machine)
     assert plan_from(dataset, base.machine).value == expected.value

@@ -7,7 +7,6 @@ import pytest
 
 import praemia
 from praemia import PraemiaError, Task
-from praemia.exploration import Euler
 
 RIVER = praemia.envs.riverswim(size=4)
 TWIN = Task(RIVER.mdp, RIVER.machine, RIVER.horizon, "twin")
@@ -42,6 +41,6 @@ def test_two_ways_to_write_one_seed_are_one_seed() -> None:
 
 def test_the_search_of_one_seed_may_not_be_the_collection_of_another() -> None:
     """EULER's search for observation 2 draws from the stream that seed (0, 1) collects from."""
-    searched = praemia.explore(RIVER, episodes=20, method=Euler(policy_episodes=20, keep_search=True), seed=0)
+    searched = praemia.explore(RIVER, episodes=20, policy_episodes=20, keep_search=True, seed=0)
     with pytest.raises(PraemiaError, match="independent"):
         searched.merge(explored(RIVER, (0, 1)))

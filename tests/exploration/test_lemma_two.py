@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError
-from praemia.exploration import Euler, coverage, explore, significance, simulation_bound
+from praemia.exploration import coverage, explore, significance, simulation_bound
 from praemia.exploration.coverage import history_visits
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -131,7 +131,7 @@ def test_coverage_tells_pairs_never_visited_from_pairs_that_cannot_be() -> None:
     kernel[0, 0, 0], kernel[1, 0, 1], kernel[2, 0, 2] = 1.0, 1.0, 1.0
     mdp = LabeledMDP.from_dense(kernel, start={0: 0.999, 1: 0.001})
     task = Task(mdp, tiny_task(0).machine, 2)
-    dataset = explore(task, episodes=1, method=Euler(policy_episodes=1), seed=1)
+    dataset = explore(task, episodes=1, policy_episodes=1, seed=1)
     found = coverage(dataset, task)
     assert found.ratios[0, 0] == pytest.approx(0.999)
     assert found.ratios[1, 0] == np.inf

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from praemia import Dataset, envs, explore, learners, simulate
 from praemia.errors import FileError, PraemiaError, SizeError
-from praemia.exploration import Euler
 from praemia.simulation import Run
 
 KINDS: dict[str, Any] = {"run": Run, "dataset": Dataset}
@@ -30,7 +29,7 @@ def whole() -> dict[str, bytes]:
     task = envs.make("warehouse-3")
     return {
         "run": simulate(task, learners.make("ucbvi-prm"), 20).to_bytes(),
-        "dataset": explore(task, episodes=20, method=Euler(policy_episodes=2)).to_bytes(),
+        "dataset": explore(task, episodes=20, policy_episodes=2).to_bytes(),
     }
 
 

@@ -10,7 +10,6 @@ from golden_records import Reach, Record
 from golden_tasks import FIXED_BITS, box, more_tasks, tasks
 
 import praemia
-from praemia.exploration import Directed, Euler, Uncertainty
 
 DRAWS = 40
 
@@ -46,16 +45,28 @@ def exploration(nudge: float) -> Iterator[Record]:
     for name in ("warehouse-3", "errands"):
         task = tasks()[name]
         ways: dict[str, dict[str, Any]] = {
-            "euler": {"episodes": 150, "method": Euler(scale=scale, policy_episodes=20)},
-            "euler-all": {"episodes": 100, "method": Euler(scale=scale, policy_episodes=10, keep_search=True)},
-            "uncertainty": {"episodes": 300, "method": Uncertainty(scale=scale)},
-            "directed": {"episodes": 1000, "method": Directed(scale=scale), "until": 0.3, "machines": [task.machine]},
+            "euler": {"episodes": 150, "method": "euler", "scale": scale, "policy_episodes": 20},
+            "euler-all": {
+                "episodes": 100,
+                "method": "euler",
+                "scale": scale,
+                "policy_episodes": 10,
+                "keep_search": True,
+            },
+            "uncertainty": {"episodes": 300, "method": "uncertainty", "scale": scale},
+            "directed": {
+                "episodes": 1000,
+                "method": "directed",
+                "scale": scale,
+                "until": 0.3,
+                "machines": [task.machine],
+            },
         }
         for method, options in ways.items():
             data = praemia.explore(task, seed=7, **options)
             yield Record(f"{name}/{method}/data", counts(data))
             yield from plans(f"{name}/{method}", data, task.machine)
-    data = praemia.explore(box("table"), episodes=200, method=Uncertainty(scale=scale), seed=7)
+    data = praemia.explore(box("table"), episodes=200, method="uncertainty", scale=scale, seed=7)
     yield Record("box/data", counts(data))
     yield from plans("box", data, box("table").machine)
 
@@ -78,7 +89,7 @@ def merging(nudge: float) -> Iterator[Record]:
     """Merge data of two seeds and append an episode."""
     task = tasks()["riverswim-prm-5"]
     first, second = (
-        praemia.explore(task, episodes=60, method=Uncertainty(scale=0.01 * (1.0 + nudge)), seed=seed)
+        praemia.explore(task, episodes=60, method="uncertainty", scale=0.01 * (1.0 + nudge), seed=seed)
         for seed in (11, 12)
     )
     both = first.merge(second).append([0, 1, 2, 2], [1, 1, 0])

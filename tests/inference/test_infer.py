@@ -21,7 +21,7 @@ from scipy.stats import binom, fisher_exact
 import praemia
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.answer import clopper_pearson
-from praemia.inference.comparing import compare, compare_with_truth
+from praemia.inference.comparing import compare_machines, compare_with_truth
 from praemia.inference.evidence import p_value
 from praemia.inference.merging import merge_states
 from praemia.inference.player import play_episodes
@@ -124,9 +124,9 @@ def test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest() -> 
         [({"a"}, 0.0), ({"b"}, float(i % 20 == 0))] for i in range(1_000)
     ]
     traces = as_traces(coins + [[({"c"}, 0.0), ({"b"}, 0.0)]] * 10)
-    table = merge_states(traces, 0.01)
+    delta = merge_states(traces, 0.01)
     symbols = [traces.label_of.tolist().index(traces.labels.index(frozenset(name))) for name in "ac"]
-    assert table.delta[0, symbols].tolist() == [1, 1]
+    assert delta[0, symbols].tolist() == [1, 1]
 
 
 def test_what_a_short_horizon_hides_is_said_to_be_not_identifiable() -> None:
@@ -140,7 +140,7 @@ def test_the_flower_is_found_if_its_horizon_is_long_enough() -> None:
     task = praemia.envs.flower(loop=5, horizon=100)
     found = praemia.infer(sampled(task, 10_000, 0))
     assert found.machine.num_states == task.machine.num_states == 18
-    assert compare(found.machine, task.machine, task.mdp.label_sets).is_right
+    assert compare_machines(found.machine, task.machine, task.mdp.label_sets).is_right
 
 
 def test_a_contradiction_of_determinism_names_two_episodes() -> None:
@@ -187,8 +187,8 @@ def test_guards_read_only_what_is_needed_and_rewards_become_laws() -> None:
 
 def test_comparing_finds_where_machines_pay_differently() -> None:
     first, second = (machine_of(random_table(np.random.default_rng(seed), 4, 1)) for seed in (1, 2))
-    assert compare(first, first, LABELS).is_right
-    differences = compare(first, second, LABELS).differences
+    assert compare_machines(first, first, LABELS).is_right
+    differences = compare_machines(first, second, LABELS).differences
     assert differences
     for item in differences:
         paid = {value for out in first.outcomes(item.state, item.label) for value in out.reward.values}
@@ -210,7 +210,7 @@ def test_comparing_finds_chances_outside_their_intervals() -> None:
 def test_two_inferred_states_that_stand_for_one_true_state_are_not_right() -> None:
     one: Table = [[{1.0: (1.0, 0)}] * 3]
     two: Table = [[{1.0: (1.0, 1)}] * 3, [{1.0: (1.0, 0)}] * 3]
-    compared = compare(machine_of(two), machine_of(one), LABELS)
+    compared = compare_machines(machine_of(two), machine_of(one), LABELS)
     assert not compared.differences
     assert compared.shared == ("s0",)
     assert not compared.is_right

@@ -70,12 +70,10 @@ def explore_command(
     """
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
-    from praemia.exploration.explore import make_method
     from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
     given = {name: value for name, value in settings.items() if value is not None}
-    explorer = make_method(method, has_goal=until is not None, **given)
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
@@ -89,20 +87,21 @@ def explore_command(
         collected = explore(
             problem,
             episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
-            method=explorer,
+            method=method,
             seed=seed,
             machines=fixed,
             until=until,
             certify=certify,
             on_progress=progress.count("episodes"),
             on_check=lambda check: say(_check_line(check, until, certify or "likely")),
+            **given,
         )
     dataset = collected if before is None else before.merge(collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
     recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
     ending = "" if until is None else _ending(collected, fixed) + "\n"
-    how = {"task": problem.name, "method": explorer.name, "out": str(out), "seconds": seconds}
+    how = {"task": problem.name, "method": collected.sources[-1]["method"], "out": str(out), "seconds": seconds}
     emit(how | _coverage_record(dataset), f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 

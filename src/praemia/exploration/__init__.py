@@ -5,7 +5,7 @@ from __future__ import annotations
 from praemia.exploration.certificate import Certificate
 from praemia.exploration.coverage import coverage, significance, simulation_bound
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.explore import Directed, Euler, Uncertainty, explore
+from praemia.exploration.explore import explore
 from praemia.exploration.likely_loss import LikelyLoss
 from praemia.exploration.plan_from import ExploredPlan, plan_from
 from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
@@ -16,8 +16,6 @@ __all__ = [
     "Certificate",
     "CoverageReward",
     "Dataset",
-    "Directed",
-    "Euler",
     "ExpectimaxPlanner",
     "ExploredPlan",
     "GreedyPlanner",
@@ -27,7 +25,6 @@ __all__ = [
     "Trajectory",
     "TrajectoryPlanner",
     "TrajectoryReward",
-    "Uncertainty",
     "coverage",
     "explore",
     "plan_from",

@@ -58,9 +58,8 @@ class Euler:
     Examples
     --------
     >>> import praemia
-    >>> from praemia.exploration import Euler
-    >>> method = Euler(policy_episodes=50, keep_search=True)
-    >>> praemia.explore(praemia.envs.riverswim(), episodes=100, method=method).num_episodes  # 5 observations
+    >>> river = praemia.envs.riverswim()  # 5 observations
+    >>> praemia.explore(river, episodes=100, method="euler", policy_episodes=50, keep_search=True).num_episodes
     350
     """
 
@@ -101,8 +100,7 @@ class Uncertainty:
     Examples
     --------
     >>> import praemia
-    >>> from praemia.exploration import Uncertainty
-    >>> praemia.explore(praemia.envs.riverswim(), episodes=100, method=Uncertainty(scale=0.1)).num_episodes
+    >>> praemia.explore(praemia.envs.riverswim(), episodes=100, method="uncertainty", scale=0.1).num_episodes
     100
     """
 
@@ -125,9 +123,8 @@ class Directed:
     Examples
     --------
     >>> import praemia
-    >>> from praemia.exploration import Directed
     >>> task = praemia.envs.riverswim()
-    >>> data = praemia.explore(task, episodes=400, until=0.5, machines=[task.machine], method=Directed(scale=0.1))
+    >>> data = praemia.explore(task, episodes=400, until=0.5, machines=[task.machine], scale=0.1)
     >>> data.num_episodes <= 400
     True
     """
@@ -154,8 +151,9 @@ def make_method(name: str | None, *, has_goal: bool, **settings: Any) -> Method:
     own = [item.name for item in fields(METHODS[name])]
     for setting in settings:
         if setting not in own:
-            owner = next(other for other, kind in METHODS.items() if setting in kind.__dataclass_fields__)
-            raise ParameterError(f"{setting} belongs to method={owner!r}; {name!r} has {', '.join(own)}")
+            owners = [other for other, kind in METHODS.items() if setting in kind.__dataclass_fields__]
+            problem = f"{setting} belongs to method={owners[0]!r}" if owners else f"no setting is called {setting!r}"
+            raise ParameterError(f"{problem}; {name!r} has {', '.join(own)}")
     return METHODS[name](**settings)
 
 
@@ -163,13 +161,14 @@ def explore(
     task: Task | BlackBox,
     *,
     episodes: int,
-    method: str | Method | None = None,
+    method: str | None = None,
     seed: Seed = 0,
     machines: Iterable[RewardMachine] = (),
     until: float | None = None,
     certify: str | None = None,
     on_progress: OnProgress | None = None,
     on_check: OnCheck | None = None,
+    **settings: Any,
 ) -> Dataset:
     """Explore a task or a black box without any reward; of its machine, only the propositions are used.
 
@@ -177,13 +176,15 @@ def explore(
     ----------
     episodes : N, the episodes of data; with ``until``, at most.
     method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage); with ``until``, ``directed`` (the
-        default) or ``uncertainty``. Or one with settings of its own, such as ``Euler(policy_episodes=200)``.
+        default) or ``uncertainty``.
     machines : machines fixed in advance, and recorded as such: certificates for them are tighter. They change what is
         played only with ``until``.
     until : stop when the plan of every machine loses less than this; the data's last source says whether that was
         reached, and the loss at each check.
     certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
+    **settings : of the method: ``scale`` of the bonus (0.01; for ``euler``, 1 is the theory's), and of ``euler`` also
+        ``policy_episodes`` (N₀, for each observation: 1000) and ``keep_search`` (keep those episodes too).
 
     Examples
     --------
@@ -193,7 +194,7 @@ def explore(
     >>> data.num_episodes
     200
     """
-    explorer = method if isinstance(method, Method) else make_method(method, has_goal=until is not None)
+    explorer = make_method(method, has_goal=until is not None, **settings)
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
     session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, machines, on_progress)

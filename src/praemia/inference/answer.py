@@ -235,7 +235,7 @@ def counted_intervals(traces: Traces, table: StateTable) -> Floats:
     for state, symbol in edges:
         count, total = int(table.counts[state, symbol]), int(totals[state, symbol])
         interval = clopper_pearson(count, total, (1.0 - INTERVAL_LEVEL) / len(edges))
-        intervals[state, symbol, table.delta[state, symbol]] = interval
+        intervals[state, symbol, table.moves[state, symbol]] = interval
     return intervals
 
 

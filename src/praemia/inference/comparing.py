@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -55,7 +56,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MachineComparison:
     """What an inferred machine gets right.
 
     Attributes
@@ -87,40 +88,34 @@ class Comparison:
         return [f"{name} is several inferred states, which could be one" for name in self.shared]
 
 
-def compare(
-    machine: RewardMachine, truth: RewardMachine, labels: Collection[Label], edges: Iterable[Edge] = ()
-) -> Comparison:
+def compare_machines(
+    machine: RewardMachine, truth: RewardMachine, labels: Iterable[Label], edges: Iterable[Edge] = ()
+) -> MachineComparison:
     """Compare a machine with the truth on all sequences of some labels; chances within the intervals of edges."""
-    intervals = _intervals(edges)
-    queue = [(machine.initial, truth.initial)]
-    seen, differences = set(queue), []
-    for state, true_state in queue:
-        for label in labels:
-            here, after = _step(machine, truth, (state, true_state), label, intervals)
-            differences += here
-            queue += [pair for pair in after if pair not in seen]
-            seen.update(after)
-    partners = {state: tuple(sorted(two for one, two in seen if one == state)) for state in machine.states}
-    return Comparison(partners, tuple(differences))
+    found = dict(_walk(machine, truth, {0: [(0, label) for label in labels]}, [0], math.inf, edges))
+    partners = {state: tuple(sorted(two for one, two in found if one == state)) for state in machine.states}
+    return MachineComparison(
+        partners, tuple(difference for differences in found.values() for difference in differences)
+    )
 
 
-def compare_with_truth(inference: Inference, truth: RewardMachine) -> Comparison:
+def compare_with_truth(inference: Inference, truth: RewardMachine) -> MachineComparison:
     """Compare what was inferred with the truth on the labels that were seen."""
     machine = inference.machine.over(truth.propositions)
     truth = truth.over(inference.machine.propositions)
     if inference.is_fitted:
         return _compare_fitted(machine, truth, inference.edges)
-    return compare(machine, truth, {edge.label for edge in inference.edges}, inference.edges)
+    return compare_machines(machine, truth, dict.fromkeys(edge.label for edge in inference.edges), inference.edges)
 
 
-def _compare_fitted(machine: RewardMachine, truth: RewardMachine, edges: Iterable[Edge]) -> Comparison:
+def _compare_fitted(machine: RewardMachine, truth: RewardMachine, edges: Iterable[Edge]) -> MachineComparison:
     """Compare a machine with hidden moves with the truth, state by state, under the names that fit best."""
     by_cell: dict[tuple[str, Label], list[Edge]] = {}
     for edge in edges:
         by_cell.setdefault((edge.source, edge.label), []).append(edge)
     true_moves = cache(lambda state, label: _moves(truth, state, label))
 
-    def compare_under(names: tuple[str, ...]) -> Comparison:
+    def compare_under(names: tuple[str, ...]) -> MachineComparison:
         true_name, differences = dict(zip(machine.states, names, strict=True)), []
         for (state, label), ways in by_cell.items():
             moves = true_moves(true_name[state], label)
@@ -132,7 +127,7 @@ def _compare_fitted(machine: RewardMachine, truth: RewardMachine, edges: Iterabl
                     wrong = None if paid[0] != paid[1] else (edge.reward, chance, edge.interval)
                     move = f"{edge.target} (truly {true_name[edge.target]})", " or ".join(targets)
                     differences.append(Difference(state, true_name[state], label, *paid, wrong, move))
-        return Comparison({state: (name,) for state, name in true_name.items()}, tuple(differences))
+        return MachineComparison({state: (name,) for state, name in true_name.items()}, tuple(differences))
 
     rest = product(truth.states, repeat=machine.num_states - 1)
     candidates = (compare_under((truth.initial, *names)) for names in rest)
@@ -141,30 +136,43 @@ def _compare_fitted(machine: RewardMachine, truth: RewardMachine, edges: Iterabl
 
 def is_equivalent(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:
     """Tell whether a machine pays what a task's own machine pays on all that an episode can reach."""
-    mdp, intervals = task.mdp, _intervals(edges)
-    ways: dict[int, set[tuple[int, int]]] = {}
+    mdp = task.mdp
+    ways: dict[int, dict[tuple[int, Label], None]] = {}
     sources = np.repeat(np.arange(len(mdp.indptr) - 1), np.diff(mdp.indptr)) // task.num_actions
-    for o, z, label in zip(sources.tolist(), mdp.targets.tolist(), mdp.labels.tolist(), strict=True):
-        ways.setdefault(o, set()).add((z, label))
-    step = cache(lambda pair, label: _step(machine, task.machine, pair, labels[label], intervals))
-    frontier = {(int(o), (machine.initial, task.machine.initial)) for o in task.starts}
+    for o, target, label in zip(sources.tolist(), mdp.targets.tolist(), mdp.labels.tolist(), strict=True):
+        ways.setdefault(o, {})[target, labels[label]] = None
+    walk = _walk(machine, task.machine, ways, task.starts.tolist(), task.max_steps, edges)
+    return not any(differences for _, differences in walk)
+
+
+def _walk(
+    machine: RewardMachine,
+    truth: RewardMachine,
+    ways: Mapping[int, Iterable[tuple[int, Label]]],
+    starts: Iterable[int],
+    num_steps: float,
+    edges: Iterable[Edge],
+) -> Iterator[tuple[tuple[str, str], list[Difference]]]:
+    """Walk through both machines from some places on; yield the pairs of states that are met, with what differs there.
+
+    ``ways`` has for each place the labels that can come, each with the place that it leads to; an end has none.
+    """
+    intervals = {(edge.source, edge.label, reward_key(edge.reward)): edge.interval for edge in edges}
+    step = cache(lambda pair, label: _step(machine, truth, pair, label, intervals))
+    frontier = dict.fromkeys((place, (machine.initial, truth.initial)) for place in starts)
     reached = set(frontier)
-    for _ in range(task.max_steps):
-        ahead = set()
-        for o, pair in frontier:
-            for z, label in ways[o]:
-                differences, after = step(pair, label)
-                if differences:
-                    return False
-                if z < mdp.num_observations:
-                    ahead |= {(z, states) for states in after}
-        frontier = ahead - reached
-        reached |= frontier
-    return True
-
-
-def _intervals(edges: Iterable[Edge]) -> Intervals:
-    return {(edge.source, edge.label, reward_key(edge.reward)): edge.interval for edge in edges}
+    while frontier and num_steps > 0:
+        ahead: dict[tuple[int, tuple[str, str]], None] = {}
+        for place, pair in frontier:
+            differences: list[Difference] = []
+            for next_place, label in ways.get(place, ()):
+                here, after = step(pair, label)
+                differences += here
+                ahead |= dict.fromkeys((next_place, states) for states in after)
+            yield pair, differences
+        frontier = {item: None for item in ahead if item not in reached}
+        reached |= frontier.keys()
+        num_steps -= 1
 
 
 def _step(

@@ -26,7 +26,7 @@ from praemia.inference.state_table import (
     is_smallest,
     walk_from_start,
 )
-from praemia.inference.traces import Episode, Ints, Traces, label_text
+from praemia.inference.traces import Ints, Steps, Traces, label_text
 from praemia.machines.machine import RewardMachine
 from praemia.text_tables import plural
 
@@ -37,7 +37,7 @@ EXPLODES = 2.0  # times the description of the traces by one state: a longer one
 
 
 def infer(
-    traces: Traces | Iterable[Episode],
+    traces: Traces | Iterable[Steps],
     *,
     deterministic: bool | None = None,
     failure_prob: float = 0.01,
@@ -142,8 +142,8 @@ def _merge(
         return _merge_as(False, data, failure_prob, on_progress)
     try:
         merged = _merge_as(True, data, failure_prob, on_progress)
-        most = EXPLODES * description_length(data, StateTable.single(data))
-        if deterministic or description_length(data, merged.table) <= most:
+        one_state = StateTable.of(data, np.zeros((1, data.num_symbols), dtype=np.int64))
+        if deterministic or description_length(data, merged.table) <= EXPLODES * description_length(data, one_state):
             return merged
         size = plural(merged.table.num_states, "state")
     except SizeError:
@@ -158,14 +158,14 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
     """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
     idle = idle_symbols(data, deterministic=deterministic, failure_prob=failure_prob)
     events = data.without(idle)
-    table = fold_states(events, on_progress) if deterministic else merge_states(events, failure_prob, on_progress)
-    table = StateTable.from_moves(events, table.moves).minimised(events)
+    delta = fold_states(events, on_progress) if deterministic else merge_states(events, failure_prob, on_progress)
+    table = StateTable.of(events, delta).minimised(events)
     for _ in range(0 if deterministic else MAX_REPAIRS):
         best = min(alternatives(events, table, deterministic=False), key=lambda other: other.cost, default=None)
         if best is None or best.cost >= -SAME:
             break
         table = table.redirected(events, best.state, best.symbol, best.target)
-    return _Merged(StateTable.from_moves(data, table.moves), idle, deterministic)
+    return _Merged(StateTable.of(data, table.moves), idle, deterministic)
 
 
 def _held_out(data: Traces, merged: _Merged, failure_prob: float) -> HeldOut | None:

@@ -32,7 +32,7 @@ import numpy as np
 from praemia.activity import OnProgress
 from praemia.errors import SizeError
 from praemia.inference.evidence import Cells, compare_suffixes, evidence, p_value
-from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, Walk, walk, walk_from_start
+from praemia.inference.state_table import MAX_STATES, UNDECIDED, Walk, walk, walk_from_start
 from praemia.inference.traces import Ints, Traces
 
 STAYING = 5.0  # nats of evidence that another state needs beyond that of the state in which the machine is
@@ -54,11 +54,11 @@ class Fold(NamedTuple):
     nats: float
 
 
-def fold_states(traces: Traces, on_progress: OnProgress | None = None) -> StateTable:
-    """Return the states and edges that explain traces of a deterministic machine; two orders are tried."""
-    smallest: StateTable | None = None
+def fold_states(traces: Traces, on_progress: OnProgress | None = None) -> Ints:
+    """Return δ[M, S] that explains traces of a deterministic machine; two orders are tried."""
+    smallest: Ints | None = None
     for most_data_first in (True, False):
-        most = MAX_STATES if smallest is None else smallest.num_states
+        most = MAX_STATES if smallest is None else len(smallest)
         try:
             smallest = PrefixTree(traces).merge(most_data_first, most, on_progress)
         except SizeError:
@@ -103,8 +103,8 @@ class PrefixTree:
         self.steps.append(0)
         self.episodes.append(0)
 
-    def merge(self, most_data_first: bool, max_states: int, on_progress: OnProgress | None = None) -> StateTable:
-        """Decide every edge; return the states and edges."""
+    def merge(self, most_data_first: bool, max_states: int, on_progress: OnProgress | None = None) -> Ints:
+        """Decide every edge; return δ."""
         core = {0: 0}  # the number of each state
         while edges := [
             (node, label) for node in core for label, after in self.moves[node].items() if after not in core
@@ -119,7 +119,7 @@ class PrefixTree:
                 core[self.moves[node][label]] = len(core)
         if on_progress is not None:
             on_progress(self.traces.num_episodes, self.traces.num_episodes)
-        return self._table(core)
+        return self._delta(core)
 
     def _rank(self, edge: tuple[int, int], core: dict[int, int], most_data_first: bool) -> tuple[int, int, int]:
         """Return what edges are sorted by; states are numbered in the order of their access."""
@@ -170,16 +170,16 @@ class PrefixTree:
         for node, label in added:
             del self.moves[node][label], self.symbols[node][label]
 
-    def _table(self, core: dict[int, int]) -> StateTable:
+    def _delta(self, core: dict[int, int]) -> Ints:
         delta = np.full((len(core), self.traces.num_symbols), UNDECIDED, dtype=np.int64)
         for node, number in core.items():
             for label, symbol in self.symbols[node].items():
                 delta[number, symbol] = core[self.moves[node][label]]
-        return StateTable.from_moves(self.traces, StateTable(delta, np.zeros(delta.shape)).moves)
+        return delta
 
 
-def merge_states(traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> StateTable:
-    """Return the states and edges that explain traces; ρ is the probability that any right merge is rejected."""
+def merge_states(traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> Ints:
+    """Return δ[M, S] that explains traces; ρ is the probability that any right merge is rejected."""
     return Merger(traces, failure_prob, on_progress).run()
 
 
@@ -188,7 +188,7 @@ class Merger:
 
     Attributes
     ----------
-    delta, counts : as in ``StateTable``, of the core.
+    delta, counts : [M, S] of the core, the next state and how often each symbol occurred.
     exit_state, exit_step : int64[N], where each episode meets an undecided edge; −1 if it runs to its end inside.
     """
 
@@ -198,13 +198,13 @@ class Merger:
         self.delta = np.full((1, traces.num_symbols), UNDECIDED, dtype=np.int64)
         self.counts, self.exit_state, self.exit_step = walk_from_start(traces, self.delta)
 
-    def run(self) -> StateTable:
-        """Decide every edge that occurs; return the states and edges."""
+    def run(self) -> Ints:
+        """Decide every edge that occurs; return δ."""
         while (edge := self._next_edge()) is not None:
             self._decide(*divmod(edge, self.traces.num_symbols))
             if self.on_progress is not None:
                 self.on_progress(int(self.traces.weights[self.exit_state < 0].sum()), self.traces.num_episodes)
-        return StateTable(self.delta, self.counts)
+        return self.delta
 
     def _exits(self, rows: Ints) -> Ints:
         """Return the undecided edge that some episodes meet, as state · S + symbol."""

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
-from praemia.inference.traces import Episode, Floats, Ints, Traces, reward_key
+from praemia.inference.traces import Floats, Ints, Steps, Traces, reward_key
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
@@ -24,7 +25,7 @@ AFTER = -1  # the symbol of a step after the end of its episode
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
 
-def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
+def as_traces(traces: Traces | Iterable[Steps]) -> Traces:
     """Check episodes of (label, reward) and turn them into arrays."""
     if isinstance(traces, Traces):
         return traces
@@ -41,22 +42,36 @@ def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label
     values, reward_of = np.unique(rewards, return_inverse=True)
     alike: dict[float, int] = {}
     reward_of = np.array([alike.setdefault(reward_key(value), i) for i, value in enumerate(values)])[reward_of]
-    symbols = np.where(labels < 0, AFTER, labels * len(values) + reward_of.reshape(labels.shape))
-    rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
-    used, numbers = np.unique(rows, return_inverse=True)
-    numbers, lengths = numbers.reshape(rows.shape), np.count_nonzero(rows != AFTER, axis=1)
-    if used[0] == AFTER:
-        used, numbers = used[1:], numbers - 1
-    label_numbers, label_of = np.unique(used // len(values), return_inverse=True)
+    codes = np.where(labels < 0, AFTER, labels * len(values) + reward_of.reshape(labels.shape))
+    rows, firsts, weights = np.unique(codes, axis=0, return_index=True, return_counts=True)
+    return _traces(rows, weights, firsts + 1, label_sets, values.tolist())
+
+
+def _traces(
+    codes: Ints,
+    weights: Ints,
+    firsts: Ints,
+    labels: Sequence[Label],
+    rewards: Sequence[float],
+    source: str = "episode ",
+) -> Traces:
+    """Number the symbols of distinct episodes, given as label · R + reward of each step [N, L], or ``AFTER``."""
+    number_of = np.full(len(labels) * len(rewards) + 1, AFTER, dtype=np.int32)  # the last place is that of AFTER
+    is_used = np.zeros(len(number_of), dtype=bool)
+    is_used[codes] = True
+    used = np.flatnonzero(is_used[:-1])
+    number_of[used] = np.arange(len(used))
+    label_numbers, label_of = np.unique(used // len(rewards), return_inverse=True)
     return Traces(
-        numbers.astype(np.int32),
-        lengths.astype(np.int64),
-        weights.astype(np.int64),
-        firsts.astype(np.int64) + 1,
-        tuple(label_sets[number] for number in label_numbers),
-        tuple(values.tolist()),
-        label_of,
-        used % len(values),
+        symbols=number_of[codes],
+        lengths=np.count_nonzero(codes != AFTER, axis=1).astype(np.int64),
+        weights=weights.astype(np.int64),
+        firsts=firsts.astype(np.int64),
+        labels=tuple(labels[number] for number in label_numbers),
+        rewards=tuple(rewards),
+        label_of=label_of,
+        reward_of=used % len(rewards),
+        source=source,
     )
 
 
@@ -106,29 +121,23 @@ class _Symbols:
         """Return the number of a step; a ValueError says what is wrong with it."""
         try:  # asking for forgiveness: this is most of the time that reading takes
             raw_label, reward = step
-            names = raw_label if type(raw_label) is frozenset else tuple(raw_label)
-            key = (names, reward, type(raw_label), type(reward))
-            number = self._steps.get(key)
         except (TypeError, ValueError):
-            raise ValueError(_what_is_wrong(step)) from None
+            raise ValueError(
+                f'{_short_repr(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
+            ) from None
+        names, number = raw_label, None
+        try:
+            names = raw_label if type(raw_label) is frozenset else tuple(raw_label)
+            key: tuple[Any, ...] = (names, reward, type(raw_label), type(reward))
+            number = self._steps.get(key)
+        except TypeError:  # what is no list of names or no number: the checks say so
+            key = ()
         if number is None:
             label = _checked_label(raw_label if isinstance(raw_label, str | bytes | Mapping) else names)
             paid = _checked_reward(reward)
             pair = (label, self.rewards.setdefault(reward_key(paid), paid))
             self._steps[key] = number = self.numbers.setdefault(pair, len(self.numbers))
         return number
-
-
-def _what_is_wrong(step: Any) -> str:
-    """Say why a step is not a pair of a label and a reward that can be looked up."""
-    if isinstance(step, str | bytes) or not isinstance(step, Sequence) or len(step) != 2:
-        return f'{_short_repr(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
-    try:
-        _checked_label(step[0])
-        _checked_reward(step[1])
-    except ValueError as error:
-        return str(error)
-    return f"{_short_repr(step)}; expected a pair of a label and a reward"
 
 
 def _checked_label(label: Any) -> Label:
@@ -171,7 +180,27 @@ def _encode(episodes: Iterable[tuple[int, Any]], source: str, kind: type[Praemia
     if not weights:
         where = source.rstrip(":") if source.endswith(":") else "traces"
         raise kind(f"{where}: no episode; expected at least one")
-    return _as_arrays(weights, firsts, list(symbols.numbers), source)
+    symbols_of = _padded(list(weights))
+    labels = sorted({label for label, _ in symbols.numbers}, key=lambda label: (len(label), sorted(label)))
+    rewards = sorted(symbols.rewards.values())
+    code_of = [labels.index(label) * len(rewards) + rewards.index(reward) for label, reward in symbols.numbers]
+    codes = np.array([*code_of, AFTER])[symbols_of]
+    return _traces(codes, np.array(list(weights.values())), np.array(firsts), labels, rewards, source)
+
+
+def _padded(episodes: list[tuple[int, ...]]) -> NDArray[np.int32]:
+    """Lay episodes of numbers out as an array, with ``AFTER`` after the end of each."""
+    longest = max(map(len, episodes))
+    try:
+        require_memory(
+            BYTES_PER_STEP * len(episodes) * longest, f"{len(episodes):,} episodes of up to {longest:,} steps"
+        )
+    except SizeError as error:
+        raise SizeError(f"{error}; infer from fewer or shorter episodes") from None
+    padded = np.full((len(episodes), longest), AFTER, dtype=np.int32)
+    for row, steps in enumerate(episodes):
+        padded[row, : len(steps)] = steps
+    return padded
 
 
 def _numbered(episode: Any, symbols: _Symbols, where: str, kind: type[PraemiaError]) -> tuple[int, ...]:
@@ -191,36 +220,3 @@ def _numbered(episode: Any, symbols: _Symbols, where: str, kind: type[PraemiaErr
             "occur again and again, so round them first"
         )
     return tuple(numbers)
-
-
-def _as_arrays(
-    weights: dict[tuple[int, ...], int], firsts: list[int], pairs: list[tuple[Label, float]], source: str
-) -> Traces:
-    """Lay episodes out as arrays; labels, rewards and symbols, the pairs of the two, are numbered in sorted order."""
-    lengths = np.array([len(steps) for steps in weights], dtype=np.int64)
-    longest = int(lengths.max())
-    try:
-        require_memory(BYTES_PER_STEP * len(lengths) * longest, f"{len(lengths):,} episodes of up to {longest:,} steps")
-    except SizeError as error:
-        raise SizeError(f"{error}; infer from fewer or shorter episodes") from None
-    labels = sorted({label for label, _ in pairs}, key=lambda label: (len(label), sorted(label)))
-    rewards = sorted({reward for _, reward in pairs})
-    ranks = [(labels.index(label), rewards.index(reward)) for label, reward in pairs]
-    order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    new_number = np.full(len(order) + 1, AFTER, dtype=np.int32)
-    new_number[order] = np.arange(len(order))
-    symbols = np.full((len(lengths), longest), AFTER, dtype=np.int32)
-    for row, steps in enumerate(weights):
-        symbols[row, : len(steps)] = steps
-    label_of, reward_of = np.array([ranks[number] for number in order], dtype=np.int64).T
-    return Traces(
-        symbols=new_number[symbols],
-        lengths=lengths,
-        weights=np.array(list(weights.values()), dtype=np.int64),
-        firsts=np.array(firsts, dtype=np.int64),
-        labels=tuple(labels),
-        rewards=tuple(rewards),
-        label_of=label_of,
-        reward_of=reward_of,
-        source=source,
-    )

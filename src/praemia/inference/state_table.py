@@ -9,7 +9,6 @@ deterministic machine, and with nearly the same likelihood in a probabilistic on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count, groupby
 from typing import NamedTuple
 
@@ -69,45 +68,34 @@ class StateTable:
 
     Attributes
     ----------
-    delta : int64[M, S], the next state, −1 where it is undecided.
+    moves : int64[M, S], the next state; a symbol that never occurs in a state stays there.
     counts : float64[M, S], how often each symbol occurred in each state.
     """
 
-    delta: Ints
+    moves: Ints
     counts: Floats
 
     @classmethod
-    def from_moves(cls, traces: Traces, moves: Ints) -> StateTable:
-        """Count what traces do under a complete δ; edges that never occur become undecided."""
-        counts = walk_from_start(traces, moves).counts
-        return cls(np.where(counts > 0, moves, UNDECIDED), counts)
-
-    @classmethod
-    def single(cls, traces: Traces) -> StateTable:
-        """Return the table of one state, in which only labels tell rewards apart."""
-        return cls.from_moves(traces, np.zeros((1, traces.num_symbols), dtype=np.int64))
+    def of(cls, traces: Traces, delta: Ints) -> StateTable:
+        """Count what traces do under a δ that they do not leave."""
+        counts = walk_from_start(traces, delta).counts
+        return cls(np.where(counts > 0, delta, np.arange(len(delta))[:, None]), counts)
 
     @property
     def num_states(self) -> int:
-        return len(self.delta)
-
-    @cached_property
-    def moves(self) -> Ints:
-        """δ with a stay in place of every undecided edge."""
-        stay = np.broadcast_to(np.arange(len(self.delta))[:, None], self.delta.shape)
-        return np.where(self.delta < 0, stay, self.delta)
+        return len(self.moves)
 
     @property
     def flow(self) -> Floats:
         """float64[M, S, M], how often each symbol led from each state to each other."""
-        flow: Floats = self.counts[:, :, None] * (self.delta[:, :, None] == np.arange(self.num_states))
+        flow: Floats = self.counts[:, :, None] * (self.moves[:, :, None] == np.arange(self.num_states))
         return flow
 
     def redirected(self, traces: Traces, state: int, symbol: int, target: int) -> StateTable:
         """Return the table in which an edge leads elsewhere, with equivalent states merged."""
         moves = self.moves.copy()
         moves[state, symbol] = target
-        return StateTable.from_moves(traces, moves).minimised(traces)
+        return StateTable.of(traces, moves).minimised(traces)
 
     def paths(self, traces: Traces) -> Ints:
         """Return int64[N, L], the state in which each step of each episode is taken, −1 after the end."""
@@ -130,13 +118,13 @@ class StateTable:
                     order[int(blocks[target])] = len(order)
                     queue.append(target)
         number = np.array([order.get(int(block), -1) for block in blocks])
-        delta = np.full((len(order), traces.num_symbols), UNDECIDED, dtype=np.int64)
         counts = np.zeros((len(order), traces.num_symbols))
+        moves = np.repeat(np.arange(len(order))[:, None], traces.num_symbols, axis=1)
         for state in np.flatnonzero(number >= 0).tolist():
             occurs = self.counts[state] > 0
-            delta[number[state], occurs] = number[self.moves[state, occurs]]
+            moves[number[state], occurs] = number[self.moves[state, occurs]]
             counts[number[state]] += self.counts[state]
-        return StateTable(delta, counts)
+        return StateTable(moves, counts)
 
     def _blocks(self, traces: Traces) -> Ints:
         """Refine the states until those of one block pay alike and move alike; a label never seen stays and pays 0."""
@@ -194,7 +182,7 @@ def alternatives(traces: Traces, table: StateTable, *, deterministic: bool) -> l
         start, moves = np.full(len(rows), table.moves[state, symbol]), table.moves.copy()
         rest = table.counts - walk(traces, moves, rows, steps, start).counts
         for target in range(table.num_states):
-            if target != table.delta[state, symbol]:
+            if target != table.moves[state, symbol]:
                 moves[state, symbol] = target
                 cost = _cost(traces, table.counts, rest, moves, (rows, steps, target), deterministic)
                 if cost <= CLOSE_CALL:
@@ -227,7 +215,7 @@ def doubts(traces: Traces, table: StateTable, *, deterministic: bool) -> tuple[t
     others = alternatives(traces, table, deterministic=deterministic)
     for (state, symbol), group in groupby(others, key=lambda other: other[:2]):
         label, reward = traces.labels[traces.label_of[symbol]], traces.rewards[traces.reward_of[symbol]]
-        edge = f"q{state} on {label_text(label)} paying {reward:g} leads to q{table.delta[state, symbol]}"
+        edge = f"q{state} on {label_text(label)} paying {reward:g} leads to q{table.moves[state, symbol]}"
         targets = list(group)
         equal = [other for other in targets if other.cost < SAME]
         worse = [other for other in targets if other.cost >= SAME]

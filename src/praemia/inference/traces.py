@@ -17,7 +17,7 @@ from praemia.machines.labels import Label, format_label
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Episode: TypeAlias = Iterable[Sequence[Any]]
+Steps: TypeAlias = Iterable[Sequence[Any]]  # of one episode, each a label and a reward
 
 
 @dataclass(frozen=True, eq=False)

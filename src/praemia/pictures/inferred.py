@@ -8,7 +8,7 @@ chances outside their intervals.
 from __future__ import annotations
 
 from praemia.inference.answer import Inference
-from praemia.inference.comparing import Comparison, compare_with_truth
+from praemia.inference.comparing import MachineComparison, compare_with_truth
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
@@ -28,7 +28,7 @@ def inference_drawing(inference: Inference, truth: RewardMachine | None = None) 
     return MachineDrawing(_annotated(inference, compared), marked)
 
 
-def _annotated(inference: Inference, compared: Comparison | None = None) -> Annotated:
+def _annotated(inference: Inference, compared: MachineComparison | None = None) -> Annotated:
     """Return an inferred machine with its support as notes, and what differs from the truth marked."""
     machine = inference.machine
     notes = {state: plural(count, "step") for state, count in inference.visits.items()}

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.pictures.machine_graph import Annotated
-from praemia.pictures.machine_layout import MachineLayout, lay_out
+from praemia.pictures.machine_layout import fitting_layout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
 from praemia.planning.exact import Plan, evaluate, losses, model_of, occupancy, solve
@@ -37,26 +35,22 @@ ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a rou
 MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 24.0, 48.0, 28.0, 34.0, 72.0  # pixels
 MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
-MAX_MACHINE = 14  # states; larger machines have a drawing of their own
 SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
 MAX_MARKED = 2_500  # places with actions; arrows in more are a texture that hides the shading
-LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
 
 
 def has_map(task: Task) -> bool:
     """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
-    return task.num_observations <= MAX_SPOTS and all(name in MOVES for name in action_names(task))
+    return task.num_observations <= MAX_SPOTS and _has_moves(task_picture(task))
+
+
+def _has_moves(picture: Picture) -> bool:
+    return all(name in MOVES for name in picture.actions)
 
 
 def shows_actions(picture: Picture, cell: float) -> bool:
     """Tell whether actions can be read in the places of a picture whose cells have so many pixels."""
     return cell >= SMALLEST_CELL and len(picture.spots) <= MAX_MARKED
-
-
-def action_names(task: Task) -> tuple[str, ...]:
-    """Return what actions are called: on the map, if it names them, or in the MDP."""
-    on_map = () if task.mdp.map is None else task.mdp.map.picture().actions
-    return on_map or tuple(map(task.mdp.action_name, range(task.num_actions)))
 
 
 class Footprint(NamedTuple):
@@ -105,15 +99,10 @@ class PolicyView:
         steps = footprint(task, plan, policy)
         return cls(task, task_picture(task), value, policy is None, steps, *states_to_show(task, steps.visits))
 
-    @cached_property
-    def action_names(self) -> tuple[str, ...]:
-        """What actions are called."""
-        return action_names(self.task)
-
     @property
     def has_map(self) -> bool:
         """Whether actions are moves in the plane, so that arrows tell them."""
-        return all(name in MOVES for name in self.action_names)
+        return _has_moves(self.picture)
 
     @property
     def title(self) -> str:
@@ -135,7 +124,7 @@ class PolicyView:
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""
         action = self.footprint.actions[m, o]
-        return self.action_names[action] if action >= 0 else ""
+        return self.picture.actions[action] if action >= 0 else ""
 
 
 def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
@@ -170,11 +159,6 @@ def _main_actions(policy: NDArray[Any], visits: NDArray[np.float64]) -> NDArray[
     return actions
 
 
-def policy_scene(task: Task, policy: PolicyLike | None = None) -> Scene:
-    """Draw a policy, the optimal one if none is given."""
-    return page_of(PolicyView.of(task, policy))
-
-
 def page_of(view: PolicyView) -> Scene:
     """Draw what there is to see of a policy."""
     arrangement = _Arrangement.of(view)
@@ -191,13 +175,12 @@ def page_of(view: PolicyView) -> Scene:
     places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
     items += places
     notes = view.left_out
-    layout = machine_layout(view.task)
+    layout = fitting_layout(view.task.machine, MAX_WIDTH, MAX_HEIGHT)
     if layout is None:
         notes = f"{notes} The machine has {view.task.num_machine_states:,} states: praemia draw shows it.".strip()
     else:
-        machine = layout.scene.scaled(machine_scale(layout))
-        items += place(machine.items, MARGIN, y)
-        across, y = max(across, machine.width), y + machine.height
+        items += place(layout.scene.items, MARGIN, y)
+        across, y = max(across, layout.scene.width), y + layout.scene.height
     items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
     width = max(across, MIN_WIDTH, text_width(view.title, 15, bold=True)) + 2 * MARGIN
     return Scene(width, y + MARGIN, tuple(items), view.title)
@@ -234,19 +217,6 @@ def _cell_size(view: PolicyView, columns: int) -> float:
     wide = (MAX_WIDTH - (columns - 1) * GAP) / columns / across
     high = (MAX_HEIGHT - rows * (PANEL_HEAD + GAP)) / rows / down
     return min(58.0 if view.has_map else 76.0, wide, high)
-
-
-def machine_layout(task: Task, direction: str = "LR") -> MachineLayout | None:
-    """Lay the machine of a task out; None if it is too large to be legible with a map."""
-    if task.num_machine_states > MAX_MACHINE:
-        return None
-    layout = lay_out([Annotated(task.machine)], direction)
-    return layout if machine_scale(layout) >= LEGIBLE else None
-
-
-def machine_scale(layout: MachineLayout) -> float:
-    """Return how large a machine is drawn, in pixels for a point."""
-    return min(1.1, MAX_WIDTH / layout.scene.width, MAX_HEIGHT / layout.scene.height)
 
 
 def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:
@@ -337,7 +307,7 @@ def _key(view: PolicyView, y: float, darkest: float, *, with_actions: bool) -> S
     items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
     x = MARGIN + width + 40.0
     items += [Area(x + 14.0, y, 28.0, height, UNVISITED, LINE, 1.0), Text(x + 36.0, y, "never visited", 11, GREY)]
-    if with_actions and "stay" in view.action_names:
+    if with_actions and "stay" in view.picture.actions:
         x += 150.0
         items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
     if view.footprint.mistakes.any():

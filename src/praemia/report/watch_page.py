@@ -28,10 +28,12 @@ from praemia.experiments.settings import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.learning import LearningView, ShownPlan
+from praemia.pictures.machine_layout import fitting_layout
 from praemia.pictures.policy_page import (
+    MAX_HEIGHT,
+    MAX_WIDTH,
     action_mark,
     loss_mark,
-    machine_layout,
     place_marks,
     shows_actions,
 )
@@ -159,7 +161,7 @@ def _page(view: LearningView, title: str) -> str:
         cell_size=f"{width:g} {height:g}",
         panel_width=round(_cell_size(picture) * width),
         num_plans=len(view.plans),
-        has_stay="stay" in view.action_names,
+        has_stay="stay" in picture.actions,
         key=[_key_line(*entry, picture.is_round) for entry in picture.legend.items()],
         caption=picture.caption,
         is_round=picture.is_round,
@@ -207,7 +209,7 @@ def _map(picture: Picture) -> str:
 def _glyphs(view: LearningView) -> Iterator[Item]:
     """Draw the frame of a loss, and then each action, around (0, 0)."""
     yield loss_mark(view.picture)
-    for name in view.action_names:
+    for name in view.picture.actions:
         yield action_mark(name, view.picture, "currentColor")
 
 
@@ -257,7 +259,7 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
 def _machine(task: Task) -> Markup:
     """Draw the machine; nothing if it is too large or Graphviz is missing."""
     try:
-        layout = machine_layout(task)
+        layout = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
     except MissingExtraError:
         layout = None
     return Markup() if layout is None else _svg(layout.scene)
