@@ -166,8 +166,6 @@ class Experience:
 class LearnerPlan:
     """A plan: what to do until the next one.
 
-    Once a plan is checked, the array of its policy, and what that is a view of, can no longer be written to.
-
     Attributes
     ----------
     policy : the action at each step, machine state and observation, whole numbers [H, M, O], or the probability of
