@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from praemia.cli.bench import FIRST_CALL
-
 STARTS = {
     "python alone": "",
     "import praemia": "import praemia",
@@ -36,6 +34,7 @@ def test_start(benchmark: Any, code: str) -> None:
 @pytest.mark.parametrize("learner", ["ucbvi-prm", "headroom"])
 @pytest.mark.parametrize("cache", ["empty", "full"])
 def test_first_run(benchmark: Any, tmp_path: Path, cache: str, learner: str) -> None:
-    code = FIRST_CALL.format(learner=learner)
+    make = f"from praemia import envs, learners, simulate; learner = learners.make('{learner}')"
+    code = f"{make}; simulate(envs.make('warehouse-4'), learner, 10)"
     folders = {"NUMBA_CACHE_DIR": str(tmp_path)}
     benchmark.pedantic(run, (code,), folders, rounds=1, warmup_rounds=1 if cache == "full" else 0)

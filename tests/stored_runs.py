@@ -70,7 +70,7 @@ def made_up(job: Job, regret: float, exponent: float = 0.1, seconds: float = 0.2
         final_policy=np.zeros((1, 1, 1), dtype=np.int16),
         seconds=seconds,
         title=job.learner.title,
-        streams=job.streams,
+        rng_revision=job.rng_revision,
         origin=job.learner.origin,
         task_text=job.task.text,
         **_plans(job, regret, exponent),

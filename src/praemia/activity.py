@@ -1,4 +1,4 @@
-"""What workers are doing: which run each is playing, how far it is, and whether anything is being compiled.
+"""What workers are doing: how far the run is that each is playing, and whether anything is being compiled.
 
 Each worker writes to its own place on a board, an array in shared memory, without locks: a worker that is killed
 cannot block the others. The progress display reads the board several times a second.
@@ -6,7 +6,6 @@ cannot block the others. The progress display reads the board several times a se
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.context import BaseContext
@@ -16,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 OnProgress: TypeAlias = Callable[[int, int], None]  # how much is done so far, and of how much
-# The task of the run in progress as a checksum (0: no run), the share of the run that is done, kernels being compiled.
-PLACE = np.dtype([("task", np.int64), ("share", np.float64), ("compiling", np.int64)])
+# The share of the run in progress that is done (0 without a run), and how many kernels are being compiled.
+PLACE = np.dtype([("share", np.float64), ("compiling", np.int64)])
 
 
 class Progress:
@@ -26,8 +25,8 @@ class Progress:
     def start(self, jobs: list[Any], todo: list[Any]) -> None:
         """Take note of all jobs, and of those whose runs are not stored yet."""
 
-    def done(self, job: Any) -> None:
-        """Take note of a job that is finished."""
+    def done(self) -> None:
+        """Take note that a job is finished."""
 
 
 SILENCE = Progress()
@@ -41,30 +40,23 @@ class _Own:
     listener: Any = None
 
 
-def task_key(name: str) -> int:
-    """Return the checksum by which the board names a task."""
-    return zlib.crc32(name.encode())
-
-
 def read_board() -> NDArray[np.void]:
     """Return what this process or its workers are doing, a ``PLACE`` for each."""
     return _Own.board.copy()
 
 
 @contextmanager
-def report_progress(task: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Mark a run as in progress; yield the function that reports how many episodes, or steps, were played."""
+def report_progress(length: int) -> Iterator[Callable[[int], None]]:
+    """Yield the function that reports how many episodes, or steps, of a run were played."""
     place = _Own.place
 
     def report(played: int) -> None:
         place["share"] = played / length
 
-    report(0)
-    place["task"] = task_key(task)
     try:
         yield report
     finally:
-        place["task"] = 0
+        place["share"] = 0.0
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def test_a_machine_is_written_and_drawn(tmp_path, capsys):
         ([FETCH, "--trace", 'item; "x'], "are all quotes closed?"),
         ([FETCH, "--pay", "last"], "'last' is not one of"),
         ([FETCH, "--reward", "nan"], "expected a finite number"),
-        ([FETCH, "--draw", "picture.gif"], "its suffix is '.gif'"),
+        ([FETCH, "--draw", "picture.gif"], "cannot draw 'picture.gif'"),
         ([" & ".join(f"F a{i}" for i in range(12)), "--max-states", "50"], "its limit of 50 states"),
     ],
 )

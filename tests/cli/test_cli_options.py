@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import click
 import pytest
 
+from praemia import cli
 from praemia.cli import execute
 
 LONG = "1" * 5_000
@@ -72,3 +75,13 @@ def test_a_number_that_is_far_too_long_is_one_message(
     assert execute([command, *task, *learner, *options]) == 2
     assert expected in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_help_is_written_in_words_not_in_identifiers(name: str) -> None:
+    command = cli.praemia.get_command(click.Context(cli.praemia), name)
+    assert command is not None
+    examples = re.compile("\b\n.*?(?:\n\n|$)", re.DOTALL)
+    prose = [examples.sub("", command.help or ""), *(getattr(option, "help", None) or "" for option in command.params)]
+    found = [word for text in prose for word in re.findall(r"\w+_\w+(?!\w|=|\.\w)", text)]
+    assert found == []

@@ -156,7 +156,7 @@ def test_short_compiling_is_not_mentioned(clock: Clock, capsys: pytest.CaptureFi
 def test_rows_move_within_runs_and_end_full() -> None:
     shown, all_jobs = Display(), jobs("riverswim-5")
     shown.start(all_jobs, all_jobs[1:])
-    with activity.report_progress("riverswim-5", 100) as report:
+    with activity.report_progress(100) as report:
         report(50)
         shown.tick()
     (row,) = shown.bars.tasks
@@ -175,13 +175,13 @@ class Finishing(activity.Progress):
         self.done = shown.done  # type: ignore[method-assign]
 
 
-def test_several_tasks_have_a_row_each_and_one_for_all(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_tasks_share_one_row(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     shown, all_jobs = clock.display(), jobs("riverswim-5", "warehouse-3")
     shown.start(all_jobs, all_jobs[1:])
-    assert [row.description for row in shown.bars.tasks] == ["riverswim-5", "warehouse-3", "all"]
+    assert [row.description for row in shown.bars.tasks] == ["all tasks"]
     clock.now += 3.0
     shown.tick()
-    assert capsys.readouterr().err == "1 of 4 runs are already stored\nall: 1/4 runs, 25%\n"
+    assert capsys.readouterr().err == "1 of 4 runs are already stored\nall tasks: 1/4 runs, 25%\n"
 
 
 def test_on_a_terminal_there_are_bars_and_lines_are_printed_above_them(

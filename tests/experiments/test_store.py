@@ -101,7 +101,7 @@ def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:
         a_job(replan="epoch"),
         replace(a_job(), num_episodes=301),
         replace(a_job(), task=TaskText.builtin("riverswim-5", horizon=11)),
-        replace(a_job(), streams=a_job().streams + 1),
+        replace(a_job(), rng_revision=a_job().rng_revision + 1),
         replace(a_job(), learner=replace(a_job().learner, origin="mine.py:Mine@0123")),
     ]
     assert len({store.path_of(job) for job in jobs}) == len(jobs)

@@ -23,7 +23,7 @@ from praemia.files.writing import dump
 from praemia.pictures.episodes import moments, save_gif, watched
 from praemia.pictures.machine_graph import Annotated
 from praemia.pictures.machine_layout import LIT, lay_out
-from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
+from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel
 from praemia.pictures.scene import Area, Arrow, Scene, Text
 from praemia.tasks.task import Task
 
@@ -124,7 +124,7 @@ def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_fo
 
 
 def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
-    titles = texts(policy_scene(envs.make("warehouse-3")))
+    titles = texts(praemia.show(envs.make("warehouse-3")).scene)
     assert titles[0] == "warehouse-3: the optimal policy, worth 0.8618 per episode"
     assert [title for title in titles if title.startswith("machine state")] == [
         "machine state 'empty'",
@@ -133,7 +133,7 @@ def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
 
 
 def test_cells_that_are_too_small_for_arrows_are_only_shaded() -> None:
-    pages = [policy_scene(envs.warehouse(size, horizon=2)) for size in (20, 80)]
+    pages = [praemia.show(envs.warehouse(size, horizon=2)).scene for size in (20, 80)]
     assert [any(isinstance(item, Arrow) for item in page.items) for page in pages] == [True, False]
     assert all("S" in texts(page) for page in pages)
 
@@ -145,7 +145,7 @@ def test_a_grid_of_three_thousand_cells_is_only_shaded_and_its_key_has_no_dot() 
         lines = ["." * 78 for _ in range(rows)]
         drawing = "\n".join(["S" + lines[0][1:], *lines[1:-1], lines[-1][1:] + "G"])
         task = envs.grid(drawing, legend={"G": "goal"}, machine=machine, horizon=3, stay=True)
-        pages[rows] = policy_scene(task)
+        pages[rows] = praemia.show(task).scene
     assert {rows: any(isinstance(item, Arrow) for item in page.items) for rows, page in pages.items()} == {
         30: True,
         38: False,
@@ -185,7 +185,7 @@ def test_without_pillow_there_is_a_hint_and_svg_still_works(
 
 def test_the_places_of_panels_lie_where_the_map_has_them_and_within_the_page() -> None:
     for name in ("office-mail", "riverswim-15", "flower-20"):
-        scene = policy_scene(envs.make(name))
+        scene = praemia.show(envs.make(name)).scene
         for item in scene.items:
             if isinstance(item, Area):
                 assert 0 <= item.x - item.width / 2 < item.x + item.width / 2 <= scene.width

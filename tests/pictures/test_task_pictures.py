@@ -15,7 +15,7 @@ from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.envs.gymnasium_table import taxi_picture
 from praemia.errors import SizeError
-from praemia.pictures.policy_page import MOVES, has_map, policy_scene
+from praemia.pictures.policy_page import MOVES, has_map
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Text
 from praemia.pictures.task_picture import page_scene, page_text, task_picture
@@ -211,7 +211,7 @@ def test_a_taxi_is_where_its_number_says_and_walls_are_those_it_cannot_pass() ->
 
 
 def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:
-    scene = policy_scene(envs.make("office-patrol"))
+    scene = praemia.show(envs.make("office-patrol")).scene
     texts = [item.text for item in scene.items if isinstance(item, Text)]
     assert {"A", "B", "C", "D", "on the way", "pays 1", "plant: nothing is paid afterwards"} <= {*texts}
     assert "A, B, C  on the way" in str(envs.make("office-patrol").draw())

@@ -18,7 +18,7 @@ from praemia.experiments.runner import run_into_store
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report import page as report_page
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.statistics.stored_runs import discover, gather
 
 CURVES = "document.querySelector('.overview .charts')"
@@ -83,13 +83,13 @@ def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -
     few = {key: regret for key, regret in KIND.items() if key[0] in ("riverswim-5", FLOWERS[0])}
     store = fill(Store.create(tmp_path / "store"), few, small(num_runs=2))
     for job in small(num_runs=4)[0].jobs()[:20]:
-        store.write(made_up(replace(job, streams=STREAMS - 1), 500.0))
+        store.write(made_up(replace(job, rng_revision=RNG_REVISION - 1), 500.0))
     studies = discover(store)
-    streams = {study.name: {run.streams for series in study.series for run in series.runs} for study in studies}
-    assert streams == {"paper": {STREAMS}, "machine-size": {STREAMS}, "other": {STREAMS - 1}}
+    streams = {study.name: {run.rng_revision for series in study.series for run in series.runs} for study in studies}
+    assert streams == {"paper": {RNG_REVISION}, "machine-size": {RNG_REVISION}, "other": {RNG_REVISION - 1}}
     text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"revision {STREAMS - 1} and {STREAMS} of the random streams" in text
-    assert f"seed 0, random streams {STREAMS - 1}" in text
+    assert f"revision {RNG_REVISION - 1} and {RNG_REVISION} of the random streams" in text
+    assert f"seed 0, random streams {RNG_REVISION - 1}" in text
     assert "random streams" not in write_report(store, tmp_path / "asked.html", small(2)).read_text(encoding="utf-8")
 
 

@@ -28,7 +28,7 @@ def test_what_is_saved_is_loaded(played: Run, tmp_path: Path) -> None:
     loaded = Run.load(tmp_path / "run.npz")
     for name in ARRAYS:
         assert np.array_equal(getattr(loaded, name), getattr(played, name), equal_nan=name != "final_policy"), name
-    for name in ("task", "learner", "parameters", "seed", "num_episodes", "optimal_value", "versions", "streams"):
+    for name in ("task", "learner", "parameters", "seed", "num_episodes", "optimal_value", "versions", "rng_revision"):
         assert getattr(loaded, name) == getattr(played, name), name
     assert math.isnan(loaded.seconds)
     assert "ucbvi-prm on riverswim-5" in repr(loaded)

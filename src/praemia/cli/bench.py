@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,59 +19,43 @@ if TYPE_CHECKING:
     from praemia.tasks.task import Task
 
 RUNS = ("ucbvi-prm", "headroom")
-EPISODES = 10_000
 NOISE = 0.2  # a median this far above the best time is shown beside it
 ENOUGH = 1 << 62  # an amount of work per step that is always worth sharing among threads
 WARM_EPISODES = 2_000
-FIRST_CALL = """
-import time
-began = time.perf_counter()
-from praemia import envs, learners, simulate
-imported = time.perf_counter()
-simulate(envs.make("warehouse-4"), learners.make("{learner}"), 10)
-print(imported - began, time.perf_counter() - imported)
-"""
+REPEATS, MANY_REPEATS = 5, 30
 
 
 @click.command("bench")
-@click.option("--quick", is_flag=True, help="Smaller sizes and no compiling, for a first look.")
+@click.option("--quick", is_flag=True, help="Smaller sizes, for a first look.")
 @json_option
 def bench_command(quick: bool) -> None:
-    """Measure planning, playing, whole runs and compiling on this computer; takes about a minute.
+    """Measure planning, playing and whole runs on this computer; takes about a minute.
 
     A time is the best of several. Where the median is far from it, both are shown: best … median. Differences within
     such a range are noise.
     """
+    from praemia import envs, learners
+
+    task = envs.make("warehouse-5")
+    num_plays, episodes, played = (20_000, 1_000, 50) if quick else (80_000, 10_000, 300)
+    sizes = (100, 8, 20) if quick else (200, 20, 40)
+    players = {name: learners.make(name) for name in (RUNS if quick else learners.names())}
+    parts: dict[str, Callable[[], Any]] = {
+        "planning": lambda: exact_planning(*sizes),
+        "steps_per_second": lambda: steps_per_second(task, num_plays),
+        "runs": lambda: {name: run_times(task, players[name], episodes) for name in RUNS},
+        "plan_seconds": lambda: {name: plan_times(task, player, played) for name, player in players.items()},
+    }
     record = {}
     with display():
-        for name, (title, measure) in _parts(quick).items():
-            say(f"{title} …")
+        for name, measure in parts.items():
+            say(f"{name.replace('_', ' ')} …")
             record[name] = measure()
     emit(record, _text(record))
 
 
-def _parts(quick: bool) -> dict[str, tuple[str, Callable[[], Any]]]:
-    """Return what is measured: a title, and the function that measures it."""
-    from praemia import envs, learners
-
-    names = RUNS if quick else learners.names()
-    warehouse = envs.make("warehouse-5")
-    episodes, num_plays, played = (1_000, 100_000, 50) if quick else (EPISODES, 400_000, 300)
-    sizes = (100, 8, 20) if quick else (200, 20, 40)
-    parts: dict[str, tuple[str, Callable[[], Any]]] = {
-        "planning": ("exact planning", lambda: exact_planning(*sizes)),
-        "steps_per_second": ("playing", lambda: steps_per_second(num_plays)),
-        "runs": ("whole runs", lambda: {name: run_times(name, episodes) for name in RUNS}),
-        "plan_seconds": (
-            "the learners' plans",
-            lambda: {name: plan_times(warehouse, learners.make(name), played) for name in names},
-        ),
-    }
-    return parts if quick else {**parts, "first_call": ("compiling", first_call)}
-
-
 def _text(record: dict[str, Any]) -> str:
-    plan, steps, first = record["planning"], record["steps_per_second"], record.get("first_call")
+    plan, steps = record["planning"], record["steps_per_second"]
     sizes = f"{plan['observations']:,} observations × {plan['machine_states']} machine states, {plan['horizon']} steps"
     rows = [
         (str(run["threads"]), _between(run, 1e3, "{:.2f}"), f"{run['ns_per_state_and_step']:.2f}")
@@ -86,10 +67,6 @@ def _text(record: dict[str, Any]) -> str:
         fields[f"a run of {name}"] = f"{_between(run, 1, '{:.3f}')} s with {plural(run['plans'], 'plan')}"
     for name, times in record["plan_seconds"].items():
         fields[f"a plan of {name}"] = f"{_between(times, 1e6, '{:.0f}')} µs"
-    if first is not None:
-        fields["import"] = f"{first['import_seconds']:.2f} s"
-        fields["first run, compiling"] = f"{first['empty_cache_seconds']:.1f} s"
-        fields["first run, compiled before"] = f"{first['full_cache_seconds']:.1f} s"
     table = Table(("threads", "ms", "ns per product state and step"), rows)
     return f"exact planning: {sizes}\n\n{table}\nin the 5 × 5 warehouse\n\n{fields_text(fields)}"
 
@@ -110,14 +87,15 @@ def exact_planning(side: int, num_machine_states: int, horizon: int) -> dict[str
     from praemia.planning.exact import solve
 
     task = warehouse_task(side, num_machine_states, horizon)
-    for threads in (1, 2):
+    size = task.num_observations * num_machine_states * horizon
+    runs = []
+    for threads in sorted({1, choose_threads(None, ENOUGH)}):
         solve(warehouse_task(5, num_machine_states, 2), threads=threads)  # compiles
-    return {
-        "observations": task.num_observations,
-        "machine_states": num_machine_states,
-        "horizon": horizon,
-        "runs": [_planning(task, threads) for threads in sorted({1, choose_threads(None, ENOUGH)})],
-    }
+        seconds = seconds_of(partial(solve, task, keep_values=False, threads=threads), REPEATS)
+        per_step = 1e9 * min(seconds) / size
+        runs.append({"threads": threads, **_best_and_median(seconds), "ns_per_state_and_step": per_step})
+    sizes = {"observations": task.num_observations, "machine_states": num_machine_states, "horizon": horizon}
+    return {**sizes, "runs": runs}
 
 
 def warehouse_task(side: int, num_machine_states: int, horizon: int) -> Task:
@@ -132,45 +110,30 @@ def warehouse_task(side: int, num_machine_states: int, horizon: int) -> Task:
     return envs.warehouse(size=side, horizon=horizon).with_machine(builder.build())
 
 
-def _planning(task: Task, threads: int, repeats: int = 5) -> dict[str, float]:
-    from praemia.planning.exact import solve
-
-    seconds = seconds_of(lambda: solve(task, keep_values=False, threads=threads), repeats)
-    size = task.num_observations * task.num_machine_states * task.max_steps
-    return {"threads": threads, **_best_and_median(seconds), "ns_per_state_and_step": 1e9 * min(seconds) / size}
-
-
-def _best_and_median(seconds: list[float]) -> dict[str, float]:
-    return {"seconds": min(seconds), "median_seconds": statistics.median(seconds)}
-
-
-def steps_per_second(num_episodes: int, repeats: int = 5) -> dict[str, float]:
-    """Measure playing a fixed policy in the 5 × 5 warehouse: drawing, moving, paying and counting, no plans."""
-    from praemia import envs, learners
+def steps_per_second(task: Task, num_episodes: int) -> dict[str, float]:
+    """Measure playing a fixed policy, some episodes at a time: drawing, moving, paying and counting, no plans."""
+    from praemia import learners
     from praemia.simulation.loop import run_loop
     from praemia.simulation.task_world import TaskWorld
 
-    task = envs.make("warehouse-5")
-    part = num_episodes // repeats
     player = learners.make("optimal")  # it plans once, but the loop still checks whether a plan is due
-    world = TaskWorld(task, player, WARM_EPISODES + repeats * part, (0,), valued=False)
+    world = TaskWorld(task, player, WARM_EPISODES + REPEATS * num_episodes, (0,), valued=False)
     run_loop(world, WARM_EPISODES)
-    seconds = seconds_of(lambda: run_loop(world, world.played + part), repeats)
-    speeds = sorted(part * task.max_steps / duration for duration in seconds)
+    seconds = seconds_of(lambda: run_loop(world, world.played + num_episodes), REPEATS)
+    speeds = sorted(num_episodes * task.max_steps / duration for duration in seconds)
     return {"best": speeds[-1], "median": statistics.median(speeds), "worst": speeds[0]}
 
 
-def run_times(name: str, num_episodes: int, repeats: int = 5) -> dict[str, float]:
-    """Measure whole runs in the 5 × 5 warehouse, with their plans and the exact value of each."""
-    from praemia import envs, learners, simulate
+def run_times(task: Task, learner: Learner, num_episodes: int) -> dict[str, float]:
+    """Measure whole runs, with their plans and the exact value of each."""
+    from praemia import simulate
 
-    task, learner = envs.make("warehouse-5"), learners.make(name)
     plans = simulate(task, learner, num_episodes, 1).num_plans  # compiles
-    seconds = seconds_of(lambda: simulate(task, learner, num_episodes, 1), repeats)
+    seconds = seconds_of(lambda: simulate(task, learner, num_episodes, 1), REPEATS)
     return {**_best_and_median(seconds), "plans": plans}
 
 
-def plan_times(task: Task, learner: Learner, num_episodes: int, repeats: int = 30) -> dict[str, float]:
+def plan_times(task: Task, learner: Learner, num_episodes: int) -> dict[str, float]:
     """Measure one plan of a learner, from what it knows after some episodes."""
     from praemia.simulation.loop import run_loop
     from praemia.simulation.task_world import TaskWorld
@@ -178,20 +141,11 @@ def plan_times(task: Task, learner: Learner, num_episodes: int, repeats: int = 3
     world = TaskWorld(task, learner, num_episodes, (0,), valued=False)
     run_loop(world, num_episodes)
     world.replan()  # the first call loads what is compiled
-    return _best_and_median(seconds_of(world.replan, repeats))
+    return _best_and_median(seconds_of(world.replan, MANY_REPEATS))
 
 
-def first_call(learner: str = "ucbvi-prm") -> dict[str, float]:
-    """Measure, in processes of their own, importing and a first short run: with an empty cache, then a full one."""
-    command = [sys.executable, "-c", FIRST_CALL.format(learner=learner)]
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-        outputs = [
-            subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
-            for _ in range(2)
-        ]
-    (imported, cold), (_, warm) = (map(float, output.split()) for output in outputs)
-    return {"import_seconds": imported, "empty_cache_seconds": cold, "full_cache_seconds": warm}
+def _best_and_median(seconds: list[float]) -> dict[str, float]:
+    return {"seconds": min(seconds), "median_seconds": statistics.median(seconds)}
 
 
 def seconds_of(function: Callable[[], object], repeats: int) -> list[float]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -62,9 +61,8 @@ class Display(activity.Progress):
         self._compiling: TaskID | None = None
         self._last_compiled = 0.0
         self._last_tick, self._compiled = time.monotonic(), 0.0  # seconds of compiling, up to the last tick
-        self._runs: dict[str, TaskID] = {}  # by task, in the order of the bars
-        self._all_runs: TaskID | None = None  # the row of all tasks together, if there are several
-        self._finished = Counter[str]()
+        self._runs: TaskID | None = None
+        self._finished = 0  # runs
 
     def count(self, what: str) -> Callable[..., None]:
         """Return the function to call with how many are done, of how many, and the part of the work in hand."""
@@ -86,18 +84,16 @@ class Display(activity.Progress):
             self._add(what)
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
-        """Show a row for the runs of each task."""
-        totals = Counter(job.task.name for job in jobs)
-        self._finished = totals - Counter(job.task.name for job in todo)
+        """Show a row for all runs."""
+        self._finished = len(jobs) - len(todo)
         if self._finished:
-            say(f"{self._finished.total()} of {plural(len(jobs), 'run')} {are(len(jobs))} already stored")
-        self._runs = {name: self._add(name, total, self._finished[name]) for name, total in totals.items()}
-        if len(totals) > 1:
-            self._all_runs = self._add("all", len(jobs), self._finished.total())
+            say(f"{self._finished} of {plural(len(jobs), 'run')} {are(len(jobs))} already stored")
+        tasks = {job.task.name for job in jobs}
+        self._runs = self._add(tasks.pop() if len(tasks) == 1 else "all tasks", len(jobs), self._finished)
 
-    def done(self, job: Job) -> None:
+    def done(self) -> None:
         """Note that a run is finished."""
-        self._finished[job.task.name] += 1
+        self._finished += 1
 
     def tick(self) -> None:
         """Look at what the workers are doing, and show it."""
@@ -106,7 +102,7 @@ class Display(activity.Progress):
         self._compiled += now - self._last_tick if is_compiling else 0.0
         self._last_tick = now
         self._look_for_compiling(is_compiling)
-        self._look_for_runs({int(task): float(board["share"][board["task"] == task].sum()) for task in board["task"]})
+        self._look_for_runs(float(board["share"].sum()))
         for row in self.bars.tasks:
             row.fields["left"] = self._time_left(row)
         rows = [row for row in self.bars.tasks if not row.finished and (row.elapsed or 0.0) >= FIRST_SECONDS]
@@ -160,19 +156,13 @@ class Display(activity.Progress):
             self.bars.remove_task(self._compiling)
             self._compiling = None
 
-    def _look_for_runs(self, shares: dict[int, float]) -> None:
-        parts = {name: self._finished[name] + shares.get(activity.task_key(name), 0.0) for name in self._runs}
-        for name, row in self._runs.items():
-            self._move(row, parts[name], self._finished[name])
-        if self._all_runs is not None:
-            self._move(self._all_runs, sum(parts.values()), self._finished.total())
-
-    def _move(self, row: TaskID, completed: float, finished: int) -> None:
-        task = self._task(row)
-        # A run's share is taken back a moment before the run counts as finished.
-        self.bars.update(
-            row, completed=max(task.completed, completed), count=f"{finished}/{plural(round(task.total or 0), 'run')}"
-        )
+    def _look_for_runs(self, shares: float) -> None:
+        if self._runs is not None:
+            task = self._task(self._runs)
+            # A run's share is taken back a moment before the run counts as finished.
+            completed = max(task.completed, self._finished + shares)
+            count = f"{self._finished}/{plural(round(task.total or 0), 'run')}"
+            self.bars.update(self._runs, completed=completed, count=count)
 
 
 def _line(row: Task) -> str:

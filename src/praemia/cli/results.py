@@ -86,7 +86,7 @@ def _entry(series: Series) -> dict[str, Any]:
         "parameters": series.first.parameters,
         "episodes": series.num_episodes,
         "seed": _seed(series),
-        "streams": series.first.streams,
+        "streams": series.first.rng_revision,
         "runs": series.num_runs,
         "regret": regret.estimate,
         "low": regret.low,

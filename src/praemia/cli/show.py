@@ -21,13 +21,14 @@ from praemia.cli.common import (
     set_option,
     variant_options,
 )
+from praemia.cli.experiments import report_failures
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import display
-from praemia.errors import LearnerFailure, ParameterError, PlanError, require
+from praemia.errors import ParameterError, require
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.experiments.settings import Job, LearnerChoice
+    from praemia.experiments.settings import LearnerChoice
     from praemia.simulation import Run
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
@@ -131,7 +132,7 @@ def watch_command(
     run_file: Path | None,
     out: Path | None,
     **variant: Any,
-) -> None:
+) -> int:
     """See a learner learn TASK: write one HTML page with a slider over the plans of a run.
 
     For each machine state the page shows where a plan goes and what it does there, its exact value, and the regret so
@@ -142,6 +143,7 @@ def watch_command(
     praemia watch office-patrol --learner ucbvi-prm --episodes 5000 -o patrol.html
     praemia watch warehouse-4 --run run-0-3.npz
     """
+    from praemia.experiments.runner import run_in_memory
     from praemia.experiments.settings import Job, TaskText, learner_choices, slug
     from praemia.pictures.learning import LearningView
     from praemia.pictures.task_picture import task_picture
@@ -153,7 +155,12 @@ def watch_command(
         problem = TaskText.of(task, **variant)
         task_picture(problem.make())  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
-        run = _play_job(Job(problem, choice, episodes, (seed, 0)))
+        with display() as progress:
+            job = Job(problem, choice, episodes, (seed, 0))
+            runs, failures = run_in_memory([job], num_workers=1, progress=progress)
+        if failures:
+            return report_failures(failures)
+        run = runs[0]
     else:
         if is_typed("settings", "episodes", "seed", "until_done", "discount"):
             raise click.UsageError("--run plays a run as it was; only --learner and --out go with it")
@@ -163,35 +170,23 @@ def watch_command(
         report = progress.count("episodes")
         view = LearningView.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))
     page = LearningPage(view)
-    path = out or Path(f"{slug(view.task.name)}-{slug(view.run.learner)}.html")
+    path = out or Path(f"{slug(view.task.name)}-{slug(run.learner)}.html")
     page.save(path)
     record = {
         "file": str(path),
         "task": view.task.name,
-        "learner": view.run.title,
-        "episodes": view.run.num_episodes,
-        "seed": list(view.run.seed),
-        "plans": view.run.num_plans,
+        "learner": run.title,
+        "episodes": run.num_episodes,
+        "seed": list(run.seed),
+        "plans": run.num_plans,
         "plans_shown": len(view.plans),
-        "optimal_value": view.run.optimal_value,
-        "last_value": float(view.run.plan_values[-1]),
-        "regret": float(view.run.regret[-1]),
+        "optimal_value": run.optimal_value,
+        "last_value": float(run.plan_values[-1]),
+        "regret": float(run.regret[-1]),
     }
-    emit(
-        record,
-        f"{page.title}: {len(view.plans)} of {plural(view.run.num_plans, 'plan')} in {path}; open it in a browser",
-    )
-
-
-def _play_job(job: Job) -> Run:
-    """Play a run."""
-    from praemia.experiments.runner import run_in_memory
-
-    with display() as progress:
-        runs, failures = run_in_memory([job], num_workers=1, progress=progress)
-    for failure in failures:
-        raise PlanError(failure.message) if failure.is_bad_plan else LearnerFailure(failure.message)
-    return runs[0]
+    shown = f"{len(view.plans)} of {plural(run.num_plans, 'plan')}"
+    emit(record, f"{page.title}: {shown} in {path}; open it in a browser")
+    return 0
 
 
 def _stored(path: Path, learner: str | None) -> tuple[LearnerChoice, Run]:

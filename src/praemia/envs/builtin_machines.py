@@ -170,13 +170,14 @@ def errands(
     fits: float,
     others: Sequence[str] = (),
     again: bool | None = None,
+    sure: bool = False,
 ) -> RewardMachine:
-    """Draw a machine that asks for events in order, ``length`` in all; probabilistic in half of the cases.
+    """Draw a machine that asks for events in order, ``length`` in all; probabilistic in half of the cases, or ``sure``.
 
     ``fits`` is for how many events there is time in an episode: a machine that asks for more pays for each of them.
     """
     cycle = [events[i % len(events)] for i in range(length)]
-    early, repeats, is_random = bool(rng.integers(2)), bool(rng.integers(2)), bool(rng.integers(2))
+    early, repeats, is_random = rng.integers(2), bool(rng.integers(2)), not sure and rng.integers(2)
     notice = float(rng.uniform(0.6, 0.95)) if is_random else 1.0
     rounds = repeats if again is None else again
     share = 1.0 / min(length, max(1, round(fits))) if early or length > fits else 0.0

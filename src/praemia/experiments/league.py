@@ -38,7 +38,6 @@ SETTINGS = {
 SEEDS = range(300, 324)
 TUNING_SEEDS = range(1000, 2**63)  # drawn tasks of these seeds are for choosing constants
 UNTOUCHED = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
-ONE_OF_EACH_KIND = tuple(f"drawn-{kind}-{SEEDS[0]}" for kind in KINDS)
 LARGE = tuple(f"drawn-{kind}-large-{seed}" for kind in KINDS for seed in range(2))
 SETTINGS_OF_THE_PAPER = (*RIVERSWIMS, *WAREHOUSES)  # coefficients were chosen on these, by the paper or here
 # Built-in tasks on which constants of Headroom were chosen, now or in earlier versions; random-20x4x5 with any seed.

@@ -27,7 +27,7 @@ def as_record(experiments: Iterable[Experiment]) -> bytes:
 
     def record(setting: Setting) -> dict[str, Any]:
         given = {key: value for key, value in vars(setting).items() if value is not None}
-        given["stream"] = int(given.pop("is_tuning"))
+        given |= {"stream": int(given.pop("is_tuning")), "streams": given.pop("rng_revision")}
         return {"task": vars(given.pop("task")), "learners": [place(item) for item in given.pop("choices")], **given}
 
     records = [{**vars(e), "settings": [record(setting) for setting in e.settings]} for e in experiments]
@@ -46,7 +46,7 @@ def from_record(data: bytes, where: str) -> list[Experiment]:
         for experiment in record["experiments"]:
             for setting in experiment["settings"]:
                 setting["choices"] = [record["learners"][place] for place in setting.pop("learners")]
-                setting["is_tuning"] = setting.pop("stream")
+                setting |= {"is_tuning": setting.pop("stream"), "rng_revision": setting.pop("streams")}
                 setting.setdefault("num_episodes", None)  # left out where steps are given
         kind = TypeAdapter(list[Experiment], config=ConfigDict(extra="forbid"))
         return kind.validate_python(record["experiments"])
@@ -85,7 +85,7 @@ def _fits(whole: Experiment, part: Experiment) -> bool:
     """Tell whether two requests can be one: the same seeds, no task in two ways, and on a task one title for each."""
     kinds = {setting.name: _kind(setting) for setting in whole.settings}
     titles = {(setting.name, choice.title): choice for setting in whole.settings for choice in setting.choices}
-    seeds = {(setting.seed, setting.streams) for setting in (*whole.settings, *part.settings)}
+    seeds = {(setting.seed, setting.rng_revision) for setting in (*whole.settings, *part.settings)}
     return (
         len(seeds) == 1
         and all(kinds.get(s.name, _kind(s)) == _kind(s) for s in part.settings)

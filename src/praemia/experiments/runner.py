@@ -57,7 +57,7 @@ def perform(job: Job) -> Run | Failure:
         learner = job.learner.make()
         with (
             failures_named(type(learner), job.learner.code),
-            report_progress(job.task.name, job.length) as on_progress,
+            report_progress(job.length) as on_progress,
         ):
             length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps, "test_every": job.test_every}
             run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
@@ -126,7 +126,7 @@ def _run(
             keep(result)
         else:
             failures.append(result)
-        progress.done(job)
+        progress.done()
 
     todo, setbacks = list(todo), 0
     while todo:

@@ -22,7 +22,7 @@ from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import build_learner, is_registered, names_of
 from praemia.simulation import Run
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 
 MAX_RUNS = 1_000_000
@@ -159,7 +159,7 @@ class Job:
     learner: LearnerChoice
     num_episodes: int | None
     seed: tuple[int, ...]
-    streams: int = STREAMS
+    rng_revision: int = RNG_REVISION
     num_steps: int | None = None
     test_every: int | None = None
 
@@ -169,7 +169,7 @@ class Job:
         learner = LearnerChoice(run.learner, run.parameters, run.title, run.origin)
         num_episodes = run.num_episodes if run.step_budget is None else None
         text, lengths = TaskText(run.task, run.task_text), (run.step_budget, run.test_every)
-        return cls(text, learner, num_episodes, run.seed, run.streams, *lengths)
+        return cls(text, learner, num_episodes, run.seed, run.rng_revision, *lengths)
 
     @property
     def length(self) -> int:
@@ -182,7 +182,7 @@ class Job:
             "task": vars(self.task),
             "learner": self.learner.data,
             "num_episodes": self.num_episodes,
-            "streams": self.streams,
+            "streams": self.rng_revision,
             **self._given,
         }
 
@@ -196,7 +196,7 @@ class Job:
     def digest(self) -> str:
         """A short digest of all that runs of this kind share, except the learner's title."""
         about = self.about()
-        shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.streams]
+        shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.rng_revision]
         shared += self._given.values()
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]
 
@@ -205,7 +205,7 @@ class Job:
 class Setting:
     """A task, the learners that play it, and how often.
 
-    Runs of a tuning (``is_tuning``) have other seeds than those that are reported. ``streams`` is the revision of the
+    Runs of a tuning (``is_tuning``) have other seeds than those that are reported. ``rng_revision`` is that of the
     random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None. Plans are tested after
     every ``test_every`` steps, if it is given.
     """
@@ -216,7 +216,7 @@ class Setting:
     num_episodes: int | None = 10_000
     seed: int = 0
     is_tuning: bool = False
-    streams: int = STREAMS
+    rng_revision: int = RNG_REVISION
     num_steps: int | None = None
     test_every: int | None = None
 
@@ -239,7 +239,7 @@ class Setting:
         """Return the runs of this setting, run by run, so that all learners progress together."""
         extra, lengths = (1,) * self.is_tuning, (self.num_steps, self.test_every)
         return [
-            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams, *lengths)
+            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.rng_revision, *lengths)
             for run in range(self.num_runs)
             for choice in self.choices
         ]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.learners.base import Learner
-from praemia.pictures.policy_page import MAX_PANELS, Footprint, action_names, footprint, states_to_show
+from praemia.pictures.policy_page import MAX_PANELS, Footprint, footprint, states_to_show
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import solve
 from praemia.simulation.replay import replay
@@ -48,14 +48,13 @@ class LearningView:
 
     Attributes
     ----------
-    picture : the picture of the task; action_names : what its actions are called.
+    picture : the picture of the task.
     states : the machine states to show, those with most visits over all shown plans; hidden : how many more there are.
     """
 
     task: Task
     run: Run
     picture: Picture
-    action_names: tuple[str, ...]
     plans: tuple[ShownPlan, ...]
     states: tuple[int, ...]
     hidden: int
@@ -73,7 +72,7 @@ class LearningView:
             worth, before = float(run.plan_values[number]), float(regret[episode])
             plans.append(ShownPlan(number, episode, worth, before, footprint(task, best, policy)))
         visits = np.mean([plan.footprint.visits for plan in plans], axis=0)
-        return cls(task, run, task_picture(task), action_names(task), tuple(plans), *states_to_show(task, visits))
+        return cls(task, run, task_picture(task), tuple(plans), *states_to_show(task, visits))
 
 
 def most_plans(task: Task) -> int:

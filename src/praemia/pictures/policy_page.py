@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,18 +44,16 @@ LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
 
 def has_map(task: Task) -> bool:
     """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
-    return task.num_observations <= MAX_SPOTS and all(name in MOVES for name in action_names(task))
+    return task.num_observations <= MAX_SPOTS and _has_moves(task_picture(task))
+
+
+def _has_moves(picture: Picture) -> bool:
+    return all(name in MOVES for name in picture.actions)
 
 
 def shows_actions(picture: Picture, cell: float) -> bool:
     """Tell whether actions can be read in the places of a picture whose cells have so many pixels."""
     return cell >= SMALLEST_CELL and len(picture.spots) <= MAX_MARKED
-
-
-def action_names(task: Task) -> tuple[str, ...]:
-    """Return what actions are called: on the map, if it names them, or in the MDP."""
-    on_map = () if task.mdp.map is None else task.mdp.map.picture().actions
-    return on_map or tuple(map(task.mdp.action_name, range(task.num_actions)))
 
 
 class Footprint(NamedTuple):
@@ -105,15 +102,10 @@ class PolicyView:
         steps = footprint(task, plan, policy)
         return cls(task, task_picture(task), value, policy is None, steps, *states_to_show(task, steps.visits))
 
-    @cached_property
-    def action_names(self) -> tuple[str, ...]:
-        """What actions are called."""
-        return action_names(self.task)
-
     @property
     def has_map(self) -> bool:
         """Whether actions are moves in the plane, so that arrows tell them."""
-        return all(name in MOVES for name in self.action_names)
+        return _has_moves(self.picture)
 
     @property
     def title(self) -> str:
@@ -135,7 +127,7 @@ class PolicyView:
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""
         action = self.footprint.actions[m, o]
-        return self.action_names[action] if action >= 0 else ""
+        return self.picture.actions[action] if action >= 0 else ""
 
 
 def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
@@ -168,11 +160,6 @@ def _main_actions(policy: NDArray[Any], visits: NDArray[np.float64]) -> NDArray[
     busiest = visits.argmax(axis=0)[None, :, :]
     actions: NDArray[np.int16] = np.take_along_axis(most_likely, busiest, axis=0)[0].astype(np.int16)
     return actions
-
-
-def policy_scene(task: Task, policy: PolicyLike | None = None) -> Scene:
-    """Draw a policy, the optimal one if none is given."""
-    return page_of(PolicyView.of(task, policy))
 
 
 def page_of(view: PolicyView) -> Scene:
@@ -337,7 +324,7 @@ def _key(view: PolicyView, y: float, darkest: float, *, with_actions: bool) -> S
     items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
     x = MARGIN + width + 40.0
     items += [Area(x + 14.0, y, 28.0, height, UNVISITED, LINE, 1.0), Text(x + 36.0, y, "never visited", 11, GREY)]
-    if with_actions and "stay" in view.action_names:
+    if with_actions and "stay" in view.picture.actions:
         x += 150.0
         items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
     if view.footprint.mistakes.any():

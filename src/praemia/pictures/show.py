@@ -123,7 +123,7 @@ def _panels(view: PolicyView) -> Iterator[str]:
     if view.hidden:
         yield f"\n{view.left_out}"
     if view.has_map:
-        stay = " (•: stay)" if "stay" in view.action_names else ""
+        stay = " (•: stay)" if "stay" in view.picture.actions else ""
         numbers = "" if _is_wide(view) else "; numbers: visits per episode"
         yield f"\narrows: the action when a place is visited most{stay}{numbers}; ·: never visited"
     if view.footprint.mistakes.any() and not (view.has_map and _is_wide(view)):

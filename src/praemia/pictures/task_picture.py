@@ -43,7 +43,7 @@ MARGIN, ROW, MIN_WIDTH = 20.0, 22.0, 320.0  # of a page, in pixels
 
 
 def task_picture(task: Task) -> Picture:
-    """Return where a task's observations lie, and what each of their labels does to its machine."""
+    """Return where a task's observations lie, what their labels do to its machine, and what actions are called."""
     if task.num_observations > MAX_SPOTS:
         raise SizeError(
             f"{task.num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,} are drawn"
@@ -62,7 +62,8 @@ def task_picture(task: Task) -> Picture:
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
     ]
-    return replace(bare, spots=tuple(spots))
+    actions = bare.actions or tuple(map(task.mdp.action_name, range(task.num_actions)))
+    return replace(bare, spots=tuple(spots), actions=actions)
 
 
 def _explained(mark: Mark, role: Role, effect: str) -> Mark:

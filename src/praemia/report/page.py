@@ -28,7 +28,7 @@ from praemia.report.sections import (
     tuning_section,
 )
 from praemia.report.suite_page import suite_figures, suite_section
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.statistics.claims import BEYOND, PAPER, check_claims
 from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Study
@@ -71,7 +71,7 @@ def write_report(studies: Sequence[Study], damaged: Iterable[str], path: Path, *
 def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
     """Return the page."""
     claims = check_claims(studies)
-    streams = sorted({run.streams for study in studies for series in study.series for run in series.runs})
+    revisions = sorted({run.rng_revision for study in studies for series in study.series for run in series.runs})
     # One run may serve two experiments; it is counted once.
     runs = {Job.of(run).digest + str(run.seed) for s in studies for series in s.series for run in series.runs}
     return render_page(
@@ -82,8 +82,8 @@ def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
         num_tasks=len({setting for study in studies for setting in study.settings}),
         regret_note=regret_note([series for study in studies for series in study.series]),
         damaged=damaged,
-        streams=STREAMS,
-        other_streams=streams if streams != [STREAMS] else [],
+        revision=RNG_REVISION,
+        revisions=revisions if revisions != [RNG_REVISION] else [],
         overview=_overview(studies, claims),
         sections=[
             *(VIEWS.get(study.name, USUAL).section(study, claims) for study in studies),

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from praemia.errors import PraemiaError
+from praemia.pictures.drawing import Drawing
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
 from praemia.report.charts import look_css
@@ -57,10 +58,10 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def picture(draw: Callable[..., Scene], *about: Any) -> str | None:
+def picture(draw: Callable[..., Drawing], *about: Any) -> str | None:
     """Return a drawing as an address that holds it whole; None where a package is missing or it would be too large."""
     try:
-        return address(draw(*about))
+        return address(draw(*about).scene)
     except PraemiaError:
         return None
 

@@ -10,7 +10,8 @@ from praemia.experiments.league import task_kind
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.policy_page import has_map, policy_scene
+from praemia.pictures.policy_page import has_map
+from praemia.pictures.show import show
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
 from praemia.report.figures import chart_figure
@@ -158,7 +159,7 @@ def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
     task, policy = best.loaded_task, best.first.learned_policy
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
-    map_of_policy = picture(policy_scene, task, policy)  # None for a policy that does not fit: a file may hold any
+    map_of_policy = picture(show, task, policy)  # None for a policy that does not fit: a file may hold any
     return None if map_of_policy is None else {"task": best.task, "learner": best.title, "map": map_of_policy}
 
 
@@ -167,8 +168,8 @@ def tasks_section(studies: Sequence[Study]) -> Section:
     tasks = _some_tasks([study for study in studies if study.name == SIX_SETTINGS] or studies)
     content = {
         "optima": _optima(studies),
-        "pictures": [(name, picture(lambda task: task.draw().scene, task)) for name, task in tasks.items()],
-        "maps": [(name, picture(policy_scene, task)) for name, task in tasks.items() if has_map(task)],
+        "pictures": [(name, picture(task.draw)) for name, task in tasks.items()],
+        "maps": [(name, picture(show, task)) for name, task in tasks.items() if has_map(task)],
         "machines": [_machine(name, machine) for name, machine in _small_machines(studies).items()],
     }
     return Section("tasks", "Tasks and machines", "tasks.html.j2", content)
@@ -208,6 +209,6 @@ def _optima(studies: Iterable[Study]) -> Table:
 
 def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
-    drawing = picture(lambda: machine.draw().scene)
+    drawing = picture(machine.draw)
     text = str(machine.draw()) if drawing is None else ""
     return {"name": name, "num_states": machine.num_states, "picture": drawing, "mermaid": text}

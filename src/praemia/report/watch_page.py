@@ -159,7 +159,7 @@ def _page(view: LearningView, title: str) -> str:
         cell_size=f"{width:g} {height:g}",
         panel_width=round(_cell_size(picture) * width),
         num_plans=len(view.plans),
-        has_stay="stay" in view.action_names,
+        has_stay="stay" in picture.actions,
         key=[_key_line(*entry, picture.is_round) for entry in picture.legend.items()],
         caption=picture.caption,
         is_round=picture.is_round,
@@ -207,7 +207,7 @@ def _map(picture: Picture) -> str:
 def _glyphs(view: LearningView) -> Iterator[Item]:
     """Draw the frame of a loss, and then each action, around (0, 0)."""
     yield loss_mark(view.picture)
-    for name in view.action_names:
+    for name in view.picture.actions:
         yield action_mark(name, view.picture, "currentColor")
 
 

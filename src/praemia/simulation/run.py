@@ -33,7 +33,7 @@ Seed: TypeAlias = int | Sequence[int]
 
 # Increased when a seed gives another run than before: such runs are never mixed. 3: a learner that sees the product
 # draws the next observation and machine state with one number.
-STREAMS = 3
+RNG_REVISION = 3
 
 FORMAT = 3
 FILE = ArchiveKind(
@@ -83,7 +83,7 @@ class Run(Displayed):
     learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
         last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
     seconds : how long it took; NaN where that was not recorded, as in a file.
-    versions : of the packages that can change a result; streams : the revision of the random streams.
+    versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
     path_losses : float64[K], what each episode lost along its path; None where the regret is exact (``is_pathwise``).
@@ -118,7 +118,7 @@ class Run(Displayed):
     learned_policy: NDArray[Any] | None = None
     seconds: float = math.nan
     versions: dict[str, str] = field(default_factory=dict)
-    streams: int = STREAMS
+    rng_revision: int = RNG_REVISION
     title: str = ""
     task_text: str = ""
     origin: str = ""
@@ -174,13 +174,14 @@ class Run(Displayed):
 
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
-        return FILE.pack(vars(self), _plain)
+        return FILE.pack({**vars(self), "streams": self.rng_revision}, _plain)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
         """Read a run from the bytes of its file; ``where`` names the place in messages."""
         with FILE.unpack(data, where) as values:
-            run = cls(**{**values, "seed": seed_key(values["seed"])})
+            revision = values.pop("streams")
+            run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
             _check_lengths(run)
             return run
 

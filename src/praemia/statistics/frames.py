@@ -186,7 +186,7 @@ def _frame(columns: Columns) -> pandas.DataFrame:
 def _key(run: Run) -> tuple[Any, ...]:
     seed, number, stream = (*run.seed, 0, 0)[:3]
     parameters = json.dumps(run.parameters, sort_keys=True)
-    return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.streams
+    return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.rng_revision
 
 
 def _results(run: Run) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from praemia.experiments.requests import unite
 from praemia.experiments.settings import Experiment, Job, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.simulation import Run
-from praemia.simulation.run import STREAMS
+from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
@@ -95,9 +95,9 @@ class Study:
         return sum(series.num_runs for series in self.series)
 
     @property
-    def streams(self) -> int:
+    def rng_revision(self) -> int:
         """The revision of the random streams, the newest where there are several."""
-        return max(series.first.streams for series in self.series)
+        return max(series.first.rng_revision for series in self.series)
 
     @property
     def series(self) -> list[Series]:
@@ -147,7 +147,7 @@ def discover(store: Store) -> list[Study]:
 
 def _named_apart(studies: Sequence[Study]) -> list[Study]:
     """Name studies apart. The largest study keeps the plain name; ties go to the longest."""
-    by_size = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
+    by_size = sorted(studies, key=lambda study: (-study.rng_revision, -study.num_runs, -study.series[0].num_episodes))
     first = {study.name: study for study in reversed(by_size)}
     leaders = [study for study in studies if first[study.name] is study]
     others = [study for study in studies if first[study.name] is not study]
@@ -160,15 +160,15 @@ def _named_apart(studies: Sequence[Study]) -> list[Study]:
 def _long_name(study: Study) -> str:
     run = study.series[0].first
     name = f"{study.name}, {plural(run.num_episodes, 'episode')}, seed {run.seed[0]}"
-    return name if study.streams == STREAMS else f"{name}, random streams {study.streams}"
+    return name if study.rng_revision == RNG_REVISION else f"{name}, random streams {study.rng_revision}"
 
 
 def _other_settings(runs: Sequence[Run]) -> dict[str, list[Series]]:
     """Make a setting of each task, length and seed, and of each revision of the random streams."""
     settings: dict[str, list[Series]] = {}
-    for series in group(sorted(runs, key=lambda run: (run.task, run.streams, run.seed))):
+    for series in group(sorted(runs, key=lambda run: (run.task, run.rng_revision, run.seed))):
         name = f"{series.task}, {plural(series.num_episodes, 'episode')}, seed {series.first.seed[0]}"
-        if series.first.streams != STREAMS:
-            name += f", random streams {series.first.streams}"
+        if series.first.rng_revision != RNG_REVISION:
+            name += f", random streams {series.first.rng_revision}"
         settings.setdefault(name, []).append(series)
     return settings
