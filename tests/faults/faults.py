@@ -502,8 +502,8 @@ SIMULATION = (
     Fault(
         "a plan in Python is valued like the one before",
         "simulation/loop.py",
-        "self.policy, self._value = policy, None",
-        "self.policy = policy",
+        "self.policy, self._value = policy.copy(), None",
+        "self.policy = policy.copy()",
         PLANS,
     ),
     Fault(
@@ -697,8 +697,8 @@ GRIDS = (
     Fault(
         "a thin wall is shut from one side only",
         "envs/grid_map.py",
-        "to_left[:, 1:] |= right[:, :-1]",
-        "to_left[:, 1:] |= right[:, 1:]",
+        "level[1:], upright[:, :-1]))",
+        "level[1:], upright[:, 1:]))",
         "envs/test_grids.py",
     ),
     Fault(

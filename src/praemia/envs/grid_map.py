@@ -37,7 +37,6 @@ from praemia.tasks.picture import Mark, Picture, Segment, Spot
 
 MOVES = ("up", "right", "down", "left")
 STAY = "stay"
-_STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 _TURNS = (0, 1, -1)  # quarter turns from the direction meant, in the order of a slip
 _WAYS = {"up": "upwards", "right": "to the right", "down": "downwards", "left": "to the left"}
 
@@ -116,43 +115,28 @@ class GridMap:
 
     @cached_property
     def thin_walls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether a thin wall is below each cell and to the right of it: twice bool[R, C]."""
+        """Where thin walls are: bool[R + 1, C] above, between and below the rows, bool[R, C + 1] beside the columns."""
         thin = np.isin(self.characters, self._as_usual(*THIN))
         rows, columns = self._lines
-        below, right = np.zeros((2, *self.letters.shape), dtype=bool)
+        height, width = self.letters.shape
+        level, upright = np.zeros((height + 1, width), dtype=bool), np.zeros((height, width + 1), dtype=bool)
         for line in np.flatnonzero(rows):
-            above = int(np.sum(~rows[:line])) - 1
-            if above >= 0:
-                below[above] |= thin[line, ~columns]
+            level[np.sum(~rows[:line])] |= thin[line, ~columns]
         for line in np.flatnonzero(columns):
-            before = int(np.sum(~columns[:line])) - 1
-            if before >= 0:
-                right[:, before] |= thin[~rows, line]
-        return below, right
+            upright[:, np.sum(~columns[:line])] |= thin[~rows, line]
+        return level, upright
 
     @cached_property
     def destinations(self) -> Indices:
         """int64[4, O], the cell that each move leads to if it does not slip; the same one if there is no way."""
-        cells, shut = self.cells, self._shut_sides()
-        places = np.argwhere(cells >= 0)
-        here = tuple(places.T)
-        destinations = np.empty((len(MOVES), len(places)), dtype=np.int64)
-        for move, step in enumerate(_STEPS):
-            beside = places + step
-            inside = np.all((beside >= 0) & (beside < cells.shape), axis=1)
-            there = cells[tuple(np.where(inside[:, None], beside, places).T)]
-            destinations[move] = np.where((there >= 0) & ~shut[move][here], there, cells[here])
-        return destinations
+        framed = np.pad(self.cells, 1, constant_values=-1)
+        beside = np.stack((framed[:-2, 1:-1], framed[1:-1, 2:], framed[2:, 1:-1], framed[1:-1, :-2]))
+        return np.where((beside >= 0) & ~self._shut_sides(), beside, self.cells)[:, self.cells >= 0]
 
     def _shut_sides(self) -> NDArray[np.bool_]:
         """Return bool[4, R, C], whether a cell cannot be left by a move: for thin walls, one-way cells and water."""
-        below, right = self.thin_walls
-        shut = np.zeros((len(MOVES), *self.letters.shape), dtype=bool)
-        up, to_right, down, to_left = shut
-        down |= below
-        up[1:] |= below[:-1]
-        to_right |= right
-        to_left[:, 1:] |= right[:, :-1]
+        level, upright = self.thin_walls
+        shut = np.stack((level[:-1], upright[:, 1:], level[1:], upright[:, :-1]))
         for arrow in self._as_usual(*ARROWS):
             for move, name in enumerate(MOVES):
                 shut[move] |= (self.letters == arrow) & (name != ARROWS[arrow])
@@ -264,10 +248,7 @@ class GridMap:
 
     def _walls(self) -> list[Segment]:
         """Return the outer edges of the cells at the rim, and the thin walls, as segments."""
-        rows, columns = self.cells.shape
-        below, right = self.thin_walls
-        level, upright = np.zeros((rows + 1, columns), dtype=bool), np.zeros((rows, columns + 1), dtype=bool)
-        level[1:], upright[:, 1:] = below, right
+        level, upright = (sides.copy() for sides in self.thin_walls)
         level[[0, -1]], upright[:, [0, -1]] = self.cells[[0, -1]] >= 0, self.cells[:, [0, -1]] >= 0
         segments = [(float(c), float(y), c + 1.0, float(y)) for y, c in np.argwhere(level)]
         return sorted(segments + [(float(x), float(r), float(x), r + 1.0) for r, x in np.argwhere(upright)])

@@ -105,9 +105,10 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         """Draw a step; return its label and reward."""
         mdp, table = self.task.mdp, self.task.table
         row = self._observation * mdp.num_actions + action
-        edge = self._draw_between(mdp.probs, mdp.indptr, row)
+        edge = mdp.indptr[row] + self._draw(mdp.probs[mdp.indptr[row] : mdp.indptr[row + 1]])
         label = int(mdp.labels[edge])
-        move = self._draw_between(table.probs, table.indptr, label * table.num_states + self._machine_state)
+        row = label * table.num_states + self._machine_state
+        move = table.indptr[row] + self._draw(table.probs[table.indptr[row] : table.indptr[row + 1]])
         law = table.laws[table.law_indptr[move] : table.law_indptr[move + 1]]
         piece = law[self._draw_up_to(law["sum"])]
         self._observation = int(mdp.successors[edge])
@@ -134,11 +135,6 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     def _state(self) -> Any:
         return self.state_of(self._observation, self._machine_state)
-
-    def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
-        """Draw an entry of a sparse row."""
-        first, last = int(indptr[row]), int(indptr[row + 1])
-        return first + self._draw(probs[first:last])
 
     def _draw(self, probs: NDArray[np.float64]) -> int:
         """Draw a number by its probability; scaling makes up for a sum that is 1 only to rounding."""

@@ -22,19 +22,6 @@ from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
-MAP = """
-...|...|...|...
-.D.+.*.+.*.+.C.
-...|c..|...|...
--+---+---+---+-
-...|...|...|...
-.*.|.o.|.m.|.*.
-...|...|...|...
--+-----------+-
-...|...|..c|...
-.AS+.*.+.*.+.B.
-...|...|...|...
-"""
 LEGEND = {"c": "coffee", "m": "mail", "o": "office", "*": "plant", "A": "A", "B": "B", "C": "C", "D": "D"}
 PROPOSITIONS = tuple(LEGEND.values())
 COFFEE_PROB = 0.8
@@ -136,6 +123,7 @@ p..|...|...|.p.|...
 ...|...|...|...+...
 """,
 }
+MAP = MAPS[1].translate(str.maketrans("BDpE", "DB*."))  # of 2018: other letters in the same building
 _BOTH: Stages = ((("coffee",), ("mail",)), (("office",),))
 _ROUND = sequence("A", "B", "C", "D")
 ERRANDS: dict[int, Stages] = {

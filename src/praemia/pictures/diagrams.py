@@ -15,11 +15,10 @@ from praemia.errors import SizeError
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.machine_graph import Annotated, edge_text, is_absorbing
-from praemia.pictures.machine_layout import PAGE_WIDTH, MachineLayout, graphviz_graph, lay_out, pdf_of
+from praemia.pictures.machine_layout import LARGEST, PAGE_WIDTH, graphviz_graph, lay_out, pdf_of
 from praemia.pictures.scene import Scene
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
-LARGEST = 1.1  # pixels for a point
 _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
 
 
@@ -37,13 +36,9 @@ class MachineDrawing(Drawing):
         return cls(Annotated(machine, title))
 
     @cached_property
-    def layout(self) -> MachineLayout:
-        """Where Graphviz puts the nodes and edges."""
-        return lay_out(self._drawable)
-
-    @property
     def scene(self) -> Scene:
-        return self.layout.scene.scaled(min(LARGEST, PAGE_WIDTH / self.layout.scene.width))
+        scene = lay_out(self._drawable).scene
+        return scene.scaled(min(LARGEST, PAGE_WIDTH / scene.width))
 
     @property
     def _drawable(self) -> tuple[Annotated, ...]:

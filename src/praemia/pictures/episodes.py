@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.machine_layout import LIT, MachineLayout
-from praemia.pictures.policy_page import GAP, HEAD, LEGIBLE, MARGIN, MAX_WIDTH, machine_layout, machine_scale
+from praemia.pictures.machine_layout import LIT, fitting_layout
+from praemia.pictures.policy_page import GAP, HEAD, MARGIN, MAX_WIDTH
 from praemia.pictures.renderers import FINER, paint
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
 from praemia.pictures.task_picture import map_scene, task_picture
@@ -89,40 +89,6 @@ def path_scene(episode: Episode) -> Scene:
     return replace(stage.ground, items=(*stage.ground.items, *last.items))
 
 
-class PlacedMachine(NamedTuple):
-    """A machine on the stage: its top left corner and how large it is drawn, in pixels for a point."""
-
-    layout: MachineLayout
-    x: float
-    y: float
-    scale: float
-
-    @property
-    def ends(self) -> Point:
-        """Its right and its lower end."""
-        return self.x + self.scale * self.layout.scene.width, self.y + self.scale * self.layout.scene.height
-
-    def placed(self, items: Iterable[Item]) -> list[Item]:
-        """Put items of the layout on the stage."""
-        return place(items, self.x, self.y, self.scale)
-
-
-def _beside(task: Task, width: float, height: float) -> PlacedMachine | None:
-    """Put the machine, from top to bottom, to the right of a map; None if there is no room for it."""
-    layout = machine_layout(task, "TB")
-    if layout is None:
-        return None
-    scale = min(machine_scale(layout), (height + STATUS) / layout.scene.height)
-    placed = PlacedMachine(layout, MARGIN + width + GAP, HEAD, scale)
-    return placed if scale >= LEGIBLE and placed.ends[0] <= MAX_WIDTH else None
-
-
-def _underneath(task: Task, x: float, y: float) -> PlacedMachine | None:
-    """Put the machine, from left to right, below a map; None if it is too large."""
-    layout = machine_layout(task)
-    return PlacedMachine(layout, x, y, machine_scale(layout)) if layout else None
-
-
 class Stage:
     """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and a lit state."""
 
@@ -134,8 +100,13 @@ class Stage:
         self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
         area = (across * self._cell, down * self._cell)
         self._below = HEAD + area[1]
-        self._machine = _beside(task, *area) or _underneath(task, MARGIN, self._below + STATUS)
-        right, bottom = self._machine.ends if self._machine else (0.0, 0.0)
+        self._corner = (MARGIN + area[0] + GAP, HEAD)  # of the machine: beside the map if there is room, else below it
+        self._machine = fitting_layout(task.machine, MAX_WIDTH - self._corner[0], area[1] + STATUS, "TB")
+        if self._machine is None:
+            self._corner = (MARGIN, self._below + STATUS)
+            self._machine = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
+        machine = self._machine.scene if self._machine else Scene(0.0, 0.0, ())
+        right, bottom = self._corner[0] + machine.width, self._corner[1] + machine.height
         title = f"{task.name}, seed {episode.seed}"
         widths = [
             area[0],
@@ -145,8 +116,7 @@ class Stage:
         ]
         self._size = (max(right, MARGIN + max(widths)) + MARGIN, max(bottom, self._below + STATUS) + MARGIN)
         ground = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
-        if self._machine:
-            ground += self._machine.placed(self._machine.layout.scene.items)
+        ground += place(machine.items, *self._corner)
         self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *ground), title)
 
     def frames(self) -> Iterator[Scene]:
@@ -160,5 +130,5 @@ class Stage:
             name = "" if self._machine else f" (machine state {self._names[machine_state]})"
             items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
             if self._machine:
-                items += self._machine.placed(self._machine.layout.lit(machine_state))
+                items += place(self._machine.lit(machine_state), *self._corner)
             yield Scene(*self._size, tuple(items))

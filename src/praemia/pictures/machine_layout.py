@@ -21,13 +21,16 @@ from typing import Any
 import numpy as np
 
 from praemia.errors import require
+from praemia.machines.machine import RewardMachine
 from praemia.pictures.machine_graph import Annotated, DrawnEdge, DrawnNode, MachineGraph, is_absorbing, machine_graph
-from praemia.pictures.scene import Area, Item, Line, Scene, Text
+from praemia.pictures.scene import Area, Item, Line, Scene, Text, place
 from praemia.tasks.picture import Point
 
 MAX_LABELLED = 30  # nodes; of more only an overview is drawn
 MAX_LINES = 8  # beside an edge
 PAGE_WIDTH, PAD = 900.0, 7.0  # points
+MAX_MACHINE = 14  # states beside a map; larger machines have a drawing of their own
+LARGEST, LEGIBLE = 1.1, 0.75  # the largest and the smallest scale, in pixels for a point
 LIT = "#ffc44d"  # orange of Okabe and Ito's palette, lighter: black text stays legible on it
 CURVE_POINTS = 24  # for each piece of a curve
 SET_MINUS = "\N{SET MINUS}"  # looks like a backslash
@@ -46,7 +49,7 @@ _TWO_ROWS = '<<table border="0" cellspacing="0" cellpadding="1"><tr><td>{}</td><
 
 @dataclass(frozen=True)
 class MachineLayout:
-    """Machines as Graphviz laid them out, in points.
+    """Machines as Graphviz laid them out, in points unless it is scaled.
 
     Attributes
     ----------
@@ -64,6 +67,12 @@ class MachineLayout:
             for item in self.nodes[m]
         ]
 
+    def scaled(self, scale: float) -> MachineLayout:
+        """Make it all larger or smaller."""
+        return MachineLayout(
+            self.scene.scaled(scale), tuple(tuple(place(node, 0.0, 0.0, scale)) for node in self.nodes)
+        )
+
 
 def lay_out(machines: Sequence[Annotated], direction: str = "LR") -> MachineLayout:
     """Lay machines out side by side, each below its title."""
@@ -74,6 +83,15 @@ def lay_out(machines: Sequence[Annotated], direction: str = "LR") -> MachineLayo
         Scene(pen.width, pen.height, tuple(pen.all_items())),
         tuple(nodes[names[state]] for state in machines[0].machine.states),
     )
+
+
+def fitting_layout(machine: RewardMachine, width: float, height: float, direction: str = "LR") -> MachineLayout | None:
+    """Lay a machine out beside a map, within so many pixels; None if it would not be legible."""
+    if machine.num_states > MAX_MACHINE:
+        return None
+    layout = lay_out([Annotated(machine)], direction)
+    scale = min(LARGEST, width / layout.scene.width, height / layout.scene.height)
+    return layout.scaled(scale) if scale >= LEGIBLE else None
 
 
 def pdf_of(machines: Sequence[Annotated]) -> bytes:

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.pictures.machine_graph import Annotated
-from praemia.pictures.machine_layout import MachineLayout, lay_out
+from praemia.pictures.machine_layout import fitting_layout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
 from praemia.planning.exact import Plan, evaluate, losses, model_of, occupancy, solve
@@ -36,10 +35,8 @@ ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a rou
 MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 24.0, 48.0, 28.0, 34.0, 72.0  # pixels
 MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
-MAX_MACHINE = 14  # states; larger machines have a drawing of their own
 SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
 MAX_MARKED = 2_500  # places with actions; arrows in more are a texture that hides the shading
-LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
 
 
 def has_map(task: Task) -> bool:
@@ -178,13 +175,12 @@ def page_of(view: PolicyView) -> Scene:
     places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
     items += places
     notes = view.left_out
-    layout = machine_layout(view.task)
+    layout = fitting_layout(view.task.machine, MAX_WIDTH, MAX_HEIGHT)
     if layout is None:
         notes = f"{notes} The machine has {view.task.num_machine_states:,} states: praemia draw shows it.".strip()
     else:
-        machine = layout.scene.scaled(machine_scale(layout))
-        items += place(machine.items, MARGIN, y)
-        across, y = max(across, machine.width), y + machine.height
+        items += place(layout.scene.items, MARGIN, y)
+        across, y = max(across, layout.scene.width), y + layout.scene.height
     items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
     width = max(across, MIN_WIDTH, text_width(view.title, 15, bold=True)) + 2 * MARGIN
     return Scene(width, y + MARGIN, tuple(items), view.title)
@@ -221,19 +217,6 @@ def _cell_size(view: PolicyView, columns: int) -> float:
     wide = (MAX_WIDTH - (columns - 1) * GAP) / columns / across
     high = (MAX_HEIGHT - rows * (PANEL_HEAD + GAP)) / rows / down
     return min(58.0 if view.has_map else 76.0, wide, high)
-
-
-def machine_layout(task: Task, direction: str = "LR") -> MachineLayout | None:
-    """Lay the machine of a task out; None if it is too large to be legible with a map."""
-    if task.num_machine_states > MAX_MACHINE:
-        return None
-    layout = lay_out([Annotated(task.machine)], direction)
-    return layout if machine_scale(layout) >= LEGIBLE else None
-
-
-def machine_scale(layout: MachineLayout) -> float:
-    """Return how large a machine is drawn, in pixels for a point."""
-    return min(1.1, MAX_WIDTH / layout.scene.width, MAX_HEIGHT / layout.scene.height)
 
 
 def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:

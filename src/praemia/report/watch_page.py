@@ -28,10 +28,12 @@ from praemia.experiments.settings import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.learning import LearningView, ShownPlan
+from praemia.pictures.machine_layout import fitting_layout
 from praemia.pictures.policy_page import (
+    MAX_HEIGHT,
+    MAX_WIDTH,
     action_mark,
     loss_mark,
-    machine_layout,
     place_marks,
     shows_actions,
 )
@@ -257,7 +259,7 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
 def _machine(task: Task) -> Markup:
     """Draw the machine; nothing if it is too large or Graphviz is missing."""
     try:
-        layout = machine_layout(task)
+        layout = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
     except MissingExtraError:
         layout = None
     return Markup() if layout is None else _svg(layout.scene)
