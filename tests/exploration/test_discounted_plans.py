@@ -20,7 +20,6 @@ from praemia.exploration.certificate import Scope
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import Posterior
 from praemia.exploration.until import loss_and_weights
-from praemia.files.arrays import PackedArrays, pack_arrays
 
 BOUNDS = ("bound", "largest", "simulation", "optimistic", "pessimistic")
 
@@ -100,16 +99,10 @@ def test_a_task_without_a_horizon_is_explored_over_the_steps_that_count() -> Non
     assert plan.optimum(task) == pytest.approx(praemia.solve(task).value, rel=1e-9)
 
 
-def test_data_keeps_its_discount_and_older_files_have_none(tmp_path: Path) -> None:
+def test_data_keeps_its_discount(tmp_path: Path) -> None:
     _, data = explored(0)
     data.save(tmp_path / "data.npz")
     assert Dataset.load(tmp_path / "data.npz").discount == 0.8
-    packed = PackedArrays((tmp_path / "data.npz").read_bytes(), "data.npz")
-    header = packed.header()
-    del header["discount"]
-    names = ("pairs", "successors", "counts", "first_counts", "ends", "reachability")
-    (tmp_path / "old.npz").write_bytes(pack_arrays(header, {name: getattr(data, name) for name in names}))
-    assert Dataset.load(tmp_path / "old.npz").discount == 1.0
 
 
 def test_data_of_one_discount_merges_and_that_of_two_does_not() -> None:

@@ -159,7 +159,7 @@ def test_the_uncertainty_follows_its_formula_and_its_policy_is_greedy() -> None:
         for o, a in np.argwhere(visits > 0):
             table[o, a] = min(6.0, width / visits[o, a] + (1 + 1 / 6) * float(probs[o, a] @ values))
         values = table.max(axis=1)
-        chosen = world.shown_policy[h, 0]
+        chosen = world.policy[h, :, 0]
         for o in np.flatnonzero(visits.sum(axis=1)):
             assert table[o, chosen[o]] == pytest.approx(values[o], abs=1e-9)
     np.testing.assert_allclose(world.workspace().values[0], values, atol=1e-9)

@@ -502,8 +502,8 @@ SIMULATION = (
     Fault(
         "a plan in Python is valued like the one before",
         "simulation/loop.py",
-        "self.policy, self._value = policy, None",
-        "self.policy = policy",
+        "self.policy, self._value = policy.copy(), None",
+        "self.policy = policy.copy()",
         PLANS,
     ),
     Fault(

@@ -63,7 +63,7 @@ def test_a_machine_file_may_hold_just_a_formula(text, machine, tmp_path):
         (
             "X F delivery)",
             "X F delivry)",
-            "cells.yaml:7: the proposition 'delivry' is in no label (did you mean 'delivery'?)",
+            "cells.yaml:7: unknown proposition 'delivry' (did you mean 'delivery'?)",
         ),
         ('delivery)"', 'delivery"', "cells.yaml:7: formula, column 22: it ends too early"),
         (

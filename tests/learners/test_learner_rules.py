@@ -1,11 +1,11 @@
-"""Every combination of a bonus rule's fields, on observations and on the product, against plain loops."""
+"""Every combination of a bonus learner's class variables, on observations and on the product, against plain loops."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import sqrt
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,8 +16,9 @@ from strategies import tasks_of_any_width as tasks
 
 from praemia import Experience, LearnerPlan, envs, simulate
 from praemia.errors import PraemiaError
-from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import LIMITS, VARIANCES, BonusRule, LaterVisits, MachineBonus, SampleRule, SetRule
+from praemia.learners import BonusLearner
+from praemia.learners.replanning import ReplanRule
+from praemia.learners.rules import LIMITS, VARIANCES
 from praemia.tasks.product import product_task
 from praemia.tasks.task import Task
 
@@ -44,16 +45,24 @@ def lower(mean: Any, deviation: Any, pair: Any) -> Any:
     return mean - (pair.numbers[0] * deviation + 0.1 * pair.gap)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ByRule(CompiledLearner):
-    """Plan by a rule of the fields given."""
+def by_rule(sees: str = "observations", later: tuple[float, float] | None = None, **given: Any) -> BonusLearner:
+    """Return a learner with class variables as given."""
+    own = {key: staticmethod(value) if callable(value) else value for key, value in given.items()}
 
-    name: str = "by-rule"  # type: ignore[misc]
-    sees: str = "observations"  # type: ignore[misc]
-    given: dict[str, Any] = field(default_factory=dict)
+    @dataclass(frozen=True, kw_only=True)
+    class ByRule(BonusLearner):
+        name: ClassVar[str] = "by-rule"
+        tells_episodes: ClassVar[bool] = True
+        pair_numbers = staticmethod(numbers)  # type: ignore[assignment]
+        worth = staticmethod(worth)  # type: ignore[assignment]
 
-    def rule(self, spec: Any, num_episodes: int) -> BonusRule:
-        return BonusRule(worth=worth, numbers=numbers, tells_episodes=True, constants=(0.4, 0.2), **self.given)
+        def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
+            return 0.4, 0.2
+
+        def later_visits(self, spec: Any, num_episodes: int) -> tuple[float, float] | None:
+            return later
+
+    return type("ByRule", (ByRule,), {"sees": sees, **own})()  # type: ignore[no-any-return]
 
 
 FIELDS = st.fixed_dictionaries(
@@ -63,7 +72,7 @@ FIELDS = st.fixed_dictionaries(
         "monotone": st.booleans(),
         "spread": st.booleans(),
         "lower": st.sampled_from([None, lower]),
-        "later_visits": st.sampled_from([None, LaterVisits(2.0, 0.1)]),
+        "later": st.sampled_from([None, (2.0, 0.1)]),
     }
 )
 
@@ -71,8 +80,9 @@ FIELDS = st.fixed_dictionaries(
 class Oracle:
     """The recursion of a rule, with dictionaries and loops, from what a learner was shown."""
 
-    def __init__(self, task: Task, shown: Experience, rule: BonusRule) -> None:
-        self.task, self.shown, self.rule = task, shown, rule
+    def __init__(self, task: Task, shown: Experience, learner: BonusLearner) -> None:
+        self.task, self.shown, self.rule = task, shown, learner
+        self.later_visits = learner.later_visits(shown.spec, shown.num_episodes)
         self.O, self.A, self.M, self.H = (
             task.num_observations, task.num_actions, task.num_machine_states, int(task.horizon),
         )  # fmt: skip
@@ -112,9 +122,9 @@ class Oracle:
         return max(follows)
 
     def by_step(self, h: int, row: dict[int, int], cap: float) -> float:
-        if self.rule.later_visits is None:
+        if self.later_visits is None:
             return 0.0
-        cost, factor = self.rule.later_visits
+        cost, factor = self.later_visits
         later = {z: int(self.shown.step_visits[h + 1, z]) for z in row}
         n = sum(row.values())
         total = sum(c / n * (cap**2 if later[z] == 0 else min(cost / later[z], cap**2)) for z, c in row.items())
@@ -197,7 +207,7 @@ def test_every_combination_of_fields_plans_by_its_formula(sees: str, **drawn: An
 
 def check_combination(sees: str, task: Task, seed: int, given_fields: dict[str, Any], lengths: tuple[int, int]) -> None:
     """Compare the plans of a rule with the oracle's, after few and after more episodes."""
-    learner = ByRule(sees=sees, given=given_fields)
+    learner = by_rule(sees, **given_fields)
     wanderer = Watched(Wanderer.instead_of(learner))
     simulate(task, wanderer, max(lengths) + 1, seed)
     seen_task = product_task(task.in_unit_range) if sees == "product" else task.in_unit_range
@@ -206,7 +216,7 @@ def check_combination(sees: str, task: Task, seed: int, given_fields: dict[str, 
     for length in lengths:
         shown = wanderer.shown[length]
         made = learner.plan(shown, made, np.random.default_rng(0))
-        oracle = Oracle(seen_task, shown, learner.rule(shown.spec, shown.num_episodes))
+        oracle = Oracle(seen_task, shown, learner)
         qval, values = oracle.plan(made.policy, before)
         assert made.values is not None
         met = shown.met if given_fields["limit"] != "labels" else np.arange(seen_task.num_observations)
@@ -217,37 +227,32 @@ def check_combination(sees: str, task: Task, seed: int, given_fields: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("given_fields", "message"),
     [
-        (lambda: BonusRule(worth=worth, limit="none"), "limit"),
-        (lambda: BonusRule(worth=worth, variance_of="V"), "variance_of"),
-        (lambda: BonusRule(worth=worth, lower=lower, machine=MachineBonus(1.0, 1.0)), "lower values and a machine"),
-        (
-            lambda: BonusRule(worth=worth, later_visits=LaterVisits(1.0, 1.0), step_bonus=np.zeros((1, 1))),
-            "one or the other",
-        ),
-        (lambda: SampleRule(prior="observations", weight=1.0, arms=2), "only one is drawn"),
-        (lambda: SampleRule(prior="best", weight=1.0, machine=1.0), "prior='best' cannot learn the machine"),
-        (lambda: SetRule(kind="l1", scale=1.0, level=0.1, as_published=True), "bernstein"),
+        ({"limit": "none"}, "limit"),
+        ({"variance_of": "V"}, "variance_of"),
+        ({"lower": lower, "learn_machine": True}, "lower values and a machine"),
+        ({"ordered": True, "variance_of": "W"}, "ordered=True with"),
+        ({"replan_rule": ReplanRule("repair")}, "repairs=True needs"),
     ],
 )
-def test_what_could_mean_nothing_cannot_be_made(make: Any, message: str) -> None:
+def test_what_could_mean_nothing_cannot_be_played(given_fields: dict[str, Any], message: str) -> None:
     with pytest.raises(PraemiaError, match=message):
-        make()
+        simulate(envs.make("warehouse-3"), by_rule(**given_fields), 10)
 
 
 def test_a_plan_on_the_product_sees_the_rewards() -> None:
     """With the variance of Y or of W, and with a bonus that is given."""
     task = envs.make("warehouse-3")
     for variance in VARIANCES:
-        run = simulate(task, ByRule(sees="product", given={"variance_of": variance}), 400, 0)
+        run = simulate(task, by_rule("product", variance_of=variance), 400, 0)
         assert run.plan_values[-1] > 0.5 * run.optimal_value
 
 
-def test_a_rule_may_have_any_number_of_constants_and_its_numbers_arguments_with_defaults() -> None:
+def test_there_may_be_any_number_of_constants_and_arguments_with_defaults() -> None:
     def many(visits: float, visits_of_state: float, constants: Any, weight: float = 2.0) -> tuple[float, ...]:
-        return (weight * constants[79] / visits,)
+        return weight * constants[79] / visits, 0.0
 
-    rule = BonusRule(worth=worth, numbers=many, constants=(1.0,) * 80)
-    assert rule.sizes(envs.make("warehouse-3").spec).by_pair == 1
-    assert rule.try_numbers(np.ones(80)) == (1.0,)
+    learner = by_rule(pair_numbers=many, tells_episodes=False, run_constants=lambda spec, num_episodes: (1.0,) * 80)
+    assert learner.rule(envs.make("warehouse-3").spec, 10).by_pair == 2
+    assert simulate(envs.make("warehouse-3"), learner, 10).num_episodes == 10

@@ -46,8 +46,14 @@ def with_closure(scale: float | Fraction) -> type[BonusLearner]:
     return type("Plain", (Plain,), {"worth": staticmethod(worth)})
 
 
+def compiled_from(kind: type[BonusLearner]) -> tuple[Any, Any]:
+    """Return what the plan of a learner is compiled from."""
+    rule = kind().rule(envs.make("warehouse-3").spec, 10)
+    return rule.plan, rule.compiled_with(lanes=4)
+
+
 def digest(kind: type[BonusLearner]) -> str:
-    return _digest(kind().rule(envs.make("warehouse-3").spec, 10).recipe())
+    return _digest(*compiled_from(kind))
 
 
 def test_functions_that_differ_in_a_literal_have_other_names() -> None:
@@ -56,6 +62,17 @@ def test_functions_that_differ_in_a_literal_have_other_names() -> None:
 
 def test_functions_that_differ_in_a_closure_have_other_names() -> None:
     assert digest(with_closure(0.1)) == digest(with_closure(0.1)) != digest(with_closure(0.2))
+
+
+def test_functions_that_differ_in_a_default_have_other_names() -> None:
+    kinds = []
+    for scale in (0.1, 0.1, 0.2):
+
+        def worth(mean: Any, deviation: Any, pair: Any, weight: float = scale) -> Any:
+            return mean + weight / pair.visits
+
+        kinds.append(type("Plain", (Plain,), {"worth": staticmethod(worth)}))
+    assert digest(kinds[0]) == digest(kinds[1]) != digest(kinds[2])
 
 
 def test_functions_that_differ_in_a_global_have_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +102,7 @@ def test_functions_that_differ_in_a_constant_of_a_module_have_other_names() -> N
 def test_a_plan_that_no_other_process_could_find_is_not_kept_on_disk() -> None:
     """A fraction cannot be described, so the name of the plan is another one in every process."""
     for scale, is_kept in ((0.1, True), (Fraction(1, 10), False)):
-        recipe = with_closure(scale)().rule(envs.make("warehouse-3").spec, 10).recipe()
-        assert _can_be_kept(recipe, _digest(recipe)) is is_kept
+        assert _can_be_kept(*compiled_from(with_closure(scale))) is is_kept
 
 
 def test_a_changed_function_gives_another_run() -> None:

@@ -100,7 +100,7 @@ def test_single_plans_and_compiled_ones_learn_the_same(name: str) -> None:
     task, learner = envs.make("warehouse-3").with_until_done(), learners.make(name)
     run = simulate(task, learner, 80, 7)
     world = TaskWorld(task, learner, 80, (7,))
-    run_loop(world, 80, watch=lambda: True)
+    run_loop(world, 80, on_plan=lambda: None)
     np.testing.assert_array_equal(world.log.returns, run.returns)
     np.testing.assert_array_equal(world.log.losses, run.path_losses)
     np.testing.assert_array_equal(world.log.plans["value"][: world.num_plans], run.plan_values)

@@ -72,7 +72,7 @@ def test_compiled_and_single_plans_are_the_same(name: str) -> None:
     if learners.make(name).sees == "product":
         return
     world = TaskWorld(task, hasty(name), 80, (7,))
-    run_loop(world, 80, watch=lambda: True)
+    run_loop(world, 80, on_plan=lambda: None)
     np.testing.assert_array_equal(world.log.returns, run.returns)
     np.testing.assert_array_equal(world.log.losses, run.path_losses)
     np.testing.assert_array_equal(world.log.plans["episode"][: world.num_plans], run.plan_episodes)
@@ -86,7 +86,7 @@ class Noting(TaskWorld):
         before = self.num_plans
         super().note_plan()
         if self.num_plans > before:
-            self.noted.append((self.played, praemia.evaluate(self.task, self.shown_policy).value))
+            self.noted.append((self.played, praemia.evaluate(self.task, self.policy.swapaxes(1, 2)).value))
 
     noted: ClassVar[list[tuple[int, float]]] = []
 
@@ -95,7 +95,7 @@ class Noting(TaskWorld):
 def test_plans_that_episodes_start_with_are_valued(name: str) -> None:
     Noting.noted.clear()
     task = envs.make("warehouse-3")
-    run_loop(Noting(task, hasty(name), 100, (1,)), 100, watch=lambda: True)
+    run_loop(Noting(task, hasty(name), 100, (1,)), 100, on_plan=lambda: None)
     run = simulate(task, hasty(name), 100, 1)
     assert run.plan_episodes.tolist() == [episode for episode, _ in Noting.noted]
     np.testing.assert_allclose(run.plan_values, [value for _, value in Noting.noted], rtol=1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import gymnasium
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 
-from praemia import BlackBox, envs, simulate
+from praemia import BlackBox, envs, evaluate, simulate
 from praemia.errors import ModelError
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.tasks.task import Task
@@ -158,13 +159,17 @@ class Sly(Careless):
         return super().plan(experience, None, rng) if previous is None else self.spoil(previous)
 
 
-def test_a_policy_that_is_being_played_cannot_be_changed_in_place() -> None:
-    def change(previous: Any) -> LearnerPlan:
-        previous.policy[...] = A
+def test_a_policy_that_is_changed_in_place_is_checked_and_valued_again() -> None:
+    def change_to(action: int, previous: Any) -> LearnerPlan:
+        previous.policy[...] = action
         return previous
 
-    with pytest.raises(ValueError, match="read-only"):
-        simulate(TASK, Sly(spoil=change, right_at_first=True), 20)
+    with pytest.raises(ModelError, match="'careless' returned a policy with actions"):
+        simulate(TASK, Sly(spoil=partial(change_to, A), right_at_first=True), 20)
+    run = simulate(TASK, Sly(spoil=partial(change_to, 1), right_at_first=True), 20)
+    always = np.ones((TASK.horizon, TASK.num_machine_states, TASK.num_observations), dtype=int)
+    assert run.plan_values[-1] == pytest.approx(evaluate(TASK, always).value, rel=1e-12)
+    assert abs(run.plan_values[-1] - run.plan_values[0]) > 1e-6
 
 
 def test_values_are_checked_also_when_the_policy_is_the_one_before() -> None:

@@ -37,7 +37,7 @@ from praemia.kernels.plan_data import fixed_record
 from praemia.kernels.posterior_draws import PosteriorArrays, draw_model
 from praemia.kernels.records import Actions, ModelArrays
 from praemia.kernels.references import by_reference
-from praemia.learners.rules import SampleRule
+from praemia.learners.psrl import dirichlet
 from praemia.limits import require_memory
 from praemia.planning.exact import evaluate, solve
 from praemia.simulation.interrupts import interrupts_held
@@ -205,8 +205,7 @@ class Posterior:
 
 def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorArrays:
     """Return what the kernel draws from, and room for the edges of a draw."""
-    dataset, rule = estimate.dataset, SampleRule(prior="observations", weight=PRIOR)
-    num_sticks = rule.sizes(estimate.spec).drawn
+    dataset, (num_sticks, fixed) = estimate.dataset, dirichlet(PRIOR, estimate.spec.num_successors)
     num_pairs, num_edges = dataset.visits.size, len(dataset.counts) + num_sticks * dataset.visits.size
     no_labels = np.zeros(0, dtype=np.int32)
     return PosteriorArrays(
@@ -214,7 +213,7 @@ def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorAr
         counts=dataset.counts.astype(np.float64),
         targets=dataset.targets.astype(np.int32),
         own=labels.rows,
-        fixed=fixed_record(rule.fixed_numbers(estimate.spec)),
+        fixed=fixed_record(fixed),
         weights=np.zeros((1, num_sticks)),
         drawn=np.zeros((1, num_sticks), dtype=np.int32),
         model=ModelArrays(

@@ -249,13 +249,8 @@ class FixedPolicy(Learner):
 def search(world: World, on_progress: Callable[[int], None]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
     """Play all episodes; return the policies [H, 1, O] that were played, and for how many episodes each was."""
     policies: list[NDArray[Any]] = []
-
-    def keep_policy() -> bool:
-        policies.append(world.shown_policy.copy())
-        return True
-
     total = len(world.log.returns)
-    run_loop(world, total, watch=keep_policy, on_progress=on_progress)
+    run_loop(world, total, on_plan=lambda: policies.append(world.policy.swapaxes(1, 2).copy()), on_progress=on_progress)
     return policies, np.diff(world.log.plans["episode"][: len(policies)], append=total)
 
 

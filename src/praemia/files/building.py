@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia import envs
 from praemia.envs.grid import require_known
@@ -45,8 +43,8 @@ from praemia.files.schema import (
     TaskPart,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
-from praemia.machines.from_formulas import machine_from, unknown_proposition
-from praemia.machines.labels import LabelRule
+from praemia.machines.from_formulas import machine_from
+from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -114,24 +112,18 @@ def build_machine(
     if isinstance(part, MachinePart):
         return _from_rules(source, part, path)
     texts = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
+    names = labels if part.propositions is None else part.propositions
     with source.at(*path, part.key):
         machine = machine_from(
             "formula" if part.key == "ltlf" else "regex",
             texts,
             _reward(part.reward, 1.0),
             part.pay,
-            part.propositions,
+            None if names is None else dict.fromkeys(names),
             syntax=part.syntax,
-            names_are_checked=labels is not None,
         )
-        unread = sorted(machine.reads.difference(labels)) if labels is not None and part.propositions is None else []
-        if unread:
-            raise ModelError(
-                f"the proposition {unread[0]!r} is in no label{unknown_proposition(unread[0], labels or ())}"
-            )
     with source.at(*path, "chance"):
-        machine = machine.with_chance(part.chance) if part.chance else machine
-    return machine.over(labels or ()) if part.propositions is None else machine
+        return machine.with_chance(part.chance) if part.chance else machine
 
 
 def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMachine:
@@ -224,24 +216,32 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     with source.at("mdp", "observations"):
         observations = NameTable("observation", part.observations)
         require_sizes(observations.size, actions.size)
-    names = _Names(source, "mdp", observations, actions)
-    rows = _rows(names, part)
-    with names.at("start"):
+    rows = _rows(source, part, observations, actions)
+    with source.at("mdp", "start"):
         start = {0: 1.0} if part.start is None else observations.distribution(part.start)
-    labels = _label_rules(names, part.labels)
-    entries = np.array([(o, a, z) for (o, a), row in rows.items() for z in row], dtype=np.int64).reshape(-1, 3)
-    ends = _ends(names, part.ended, entries, start)
-    with names.at("transitions"):  # what can still be wrong is a row that is missing
+    labels, ended = (
+        _label_rules(source, ("mdp", key), parts, observations, actions)
+        for key, parts in (("labels", part.labels), ("ended", part.ended))
+    )
+    starts = {o for o, probability in start.items() if probability > 0.0}
+    for i, rule in enumerate(ended):
+        if rule.source is rule.action is None and rule.target in starts:
+            with source.at("mdp", "ended", i):
+                raise ModelError(
+                    f"episodes start in {part.ended[i].to}, in which they have ended; let them start elsewhere"
+                )
+    o, a, z = np.array([(*pair, z) for pair, row in rows.items() for z in row], dtype=np.int64).reshape(-1, 3).T
+    with source.at("mdp", "transitions"):  # what can still be wrong is a row that is missing
         return LabeledMDP.from_entries(
             observations.size,
             actions.size,
-            entries[:, 0],
-            entries[:, 1],
-            entries[:, 2],
+            o,
+            a,
+            z,
             [probability for row in rows.values() for probability in row.values()],
             labels,
             start,
-            ends=ends,
+            ends=RuleLabelling(tuple(ended)).of(o, a, z)[0] > 0,
             observations=observations.names,
             actions=actions.names,
         )
@@ -255,9 +255,8 @@ def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
         bare = from_gymnasium(part.id, labels=[], **part.options)
     observations = NameTable("observation", bare.observation_names or bare.num_observations)
     actions = NameTable("action", bare.action_names or bare.num_actions)
-    labels = _label_rules(_Names(source, "gymnasium", observations, actions), part.labels)
-    with source.at("gymnasium"):
-        return from_gymnasium(part.id, labels=labels, **part.options)
+    labels = _label_rules(source, ("gymnasium", "labels"), part.labels, observations, actions)
+    return replace(bare, labelling=RuleLabelling(tuple(labels)))
 
 
 class NameTable:
@@ -289,55 +288,30 @@ class NameTable:
         return numbered
 
 
-@dataclass(frozen=True)
-class _Names:
-    """The observations and actions of an MDP, and the key of the file under which it stands."""
-
-    source: Source
-    key: str
-    observations: NameTable
-    actions: NameTable
-
-    def at(self, *path: str | int) -> AbstractContextManager[None]:
-        return self.source.at(self.key, *path)
-
-    def pattern(self, part: PatternPart) -> tuple[int | None, int | None, int | None]:
-        """Return the numbers of the observation before a step, of the action and of the observation after it."""
-        source, target = (None if o is None else self.observations.number(o) for o in (part.source, part.to))
-        return source, None if part.action is None else self.actions.number(part.action), target
-
-
-def _rows(names: _Names, part: MdpPart) -> dict[tuple[int, int], dict[int, float]]:
+def _rows(
+    source: Source, part: MdpPart, observations: NameTable, actions: NameTable
+) -> dict[tuple[int, int], dict[int, float]]:
     rows: dict[tuple[int, int], dict[int, float]] = {}
     for i, (observation, action, successors) in enumerate(part.transitions):
-        with names.at("transitions", i):
-            pair = names.observations.number(observation), names.actions.number(action)
+        with source.at("mdp", "transitions", i):
+            pair = observations.number(observation), actions.number(action)
             where = f"observation {observation}, action {action}"
             if pair in rows:
                 raise ModelError(f"{where}: this pair already has a row; give it one")
             with located(where):
-                rows[pair] = names.observations.distribution(successors)
+                rows[pair] = observations.distribution(successors)
     return rows
 
 
-def _label_rules(names: _Names, parts: Sequence[LabelPart]) -> list[LabelRule]:
+def _label_rules(
+    source: Source, path: DataPath, parts: Sequence[PatternPart], observations: NameTable, actions: NameTable
+) -> list[LabelRule]:
+    """Return the rules of a list in a file; those that end an episode label it so."""
     rules = []
     for i, part in enumerate(parts):
-        with names.at("labels", i):
-            rules.append(LabelRule(frozenset(part.label), *names.pattern(part)))
+        with source.at(*path, i):
+            label = part.label if isinstance(part, LabelPart) else ["ended"]
+            ends = (None if o is None else observations.number(o) for o in (part.source, part.to))
+            action = None if part.action is None else actions.number(part.action)
+            rules.append(LabelRule(label, next(ends), action, next(ends)))
     return rules
-
-
-def _ends(
-    names: _Names, parts: Sequence[PatternPart], entries: NDArray[np.int64], start: Mapping[int, float]
-) -> NDArray[np.bool_]:
-    """Return which of the entries (o, a, o') end an episode."""
-    ends = np.zeros(len(entries), dtype=bool)
-    for i, part in enumerate(parts):
-        with names.at("ended", i):
-            pattern = names.pattern(part)
-            if part.source is part.action is None and pattern[2] is not None and start.get(pattern[2], 0.0) > 0.0:
-                raise ModelError(f"episodes start in {part.to}, in which they have ended; let them start elsewhere")
-            matches = [entries[:, k] == number for k, number in enumerate(pattern) if number is not None]
-            ends |= np.all(matches, axis=0)
-    return ends

@@ -40,7 +40,6 @@ MAX_MISTAKES = 20
 MAX_VALUE_LENGTH = 60
 
 DataPath: TypeAlias = tuple[str | int, ...]
-Mark: TypeAlias = Any  # PyYAML's: line and column, from 0
 Model = TypeVar("Model", bound=BaseModel)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the parser in C is missing from a PyYAML built without it
@@ -70,8 +69,7 @@ _MESSAGES = {
 class Source:
     """The data of a file, and on demand the place of each part, by its path, such as ``("mdp", "start")``.
 
-    Only mistakes are shown with their place, so places are found by going through the text once more: the nodes of
-    the data, counted in the order of the text, are those of the parser's events.
+    Only mistakes are shown with their place, so places are found by going through the text once more.
     """
 
     name: str
@@ -99,24 +97,17 @@ class Source:
 
     def spot(self, path: DataPath, *, key: bool = False) -> str:
         """Return ``file:line:column`` of a part that exists, or of its key."""
-        return _spot(self.name, self._marks[self._number(path) - key])
-
-    def _number(self, path: DataPath) -> int:
-        """Return how many nodes of the text come before a part; a key is a node too."""
-        data, number = self.data, 0
+        node = key_node = self._root
         for part in path:
-            keys = isinstance(data, dict)
-            number += 1 + keys
-            for name in _names(data):
-                if name == part:
-                    break
-                number += keys + _num_nodes(data[name])
-            data = data[part]
-        return number
+            if isinstance(part, int):
+                node = node.value[part]
+            else:
+                key_node, node = next(pair for pair in node.value if pair[0].value == part)
+        return _spot(self.name, key_node if key else node)
 
     @cached_property
-    def _marks(self) -> list[Mark]:
-        return [event.start_mark for event in yaml.parse(self.text, Loader=_LOADER) if isinstance(event, NodeEvent)]
+    def _root(self) -> Any:
+        return yaml.compose(self.text, Loader=_LOADER)
 
     def at(self, *path: str | int) -> AbstractContextManager[None]:
         """Put the place of a part before the message of any error that is raised within."""
@@ -135,7 +126,7 @@ def parse_source(text: str, name: str) -> Source:
         documents = list(_documents(name, yaml.parse(text, Loader=_LOADER)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = _spot(name, mark) if mark else name
+        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
         raise FileError(f"{where}: not valid YAML: {error.problem or error.context}") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise FileError(f"{name}: not valid YAML: {str(error).splitlines()[0]}") from None
@@ -238,17 +229,13 @@ def _names(data: Any) -> Iterable[str | int]:
     return data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
 
 
-def _num_nodes(data: Any) -> int:
-    keys = isinstance(data, dict)
-    return 1 + sum(keys + _num_nodes(data[name]) for name in _names(data))
-
-
-def _spot(name: str, mark: Mark) -> str:
-    return f"{name}:{mark.line + 1}:{mark.column + 1}"
+def _spot(name: str, part: Any) -> str:
+    """Return the place of a node or an event of PyYAML."""
+    return f"{name}:{part.start_mark.line + 1}:{part.start_mark.column + 1}"
 
 
 def _mistake(name: str, event: Any, message: str) -> FileError:
-    return FileError(f"{_spot(name, event.start_mark)}: {message}")
+    return FileError(f"{_spot(name, event)}: {message}")
 
 
 def validate(source: Source, model: type[Model]) -> Model:

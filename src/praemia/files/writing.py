@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -76,19 +76,6 @@ _Dumper.add_representer(Block, _Dumper.represent_block)
 _Dumper.add_representer(Rows, _Dumper.represent_rows)
 
 
-def yaml_text(record: Mapping[str, Any]) -> str:
-    """Write a record as YAML."""
-    text: str = yaml.dump(
-        record, Dumper=_Dumper, default_flow_style=True, width=math.inf, sort_keys=False, allow_unicode=True
-    )
-    return text
-
-
-def json_text(record: Mapping[str, Any]) -> str:
-    """Write a record as JSON."""
-    return _json(record, "") + "\n"
-
-
 def _json(value: Any, indent: str) -> str:
     inner = indent + "  "
     match value:
@@ -105,12 +92,15 @@ def _json(value: Any, indent: str) -> str:
 
 def dump(subject: Task | RewardMachine) -> str:
     """Return a task as the text of a task file, or a machine as that of a file with just a machine."""
-    return yaml_text(_record(subject))
+    text: str = yaml.dump(
+        _record(subject), Dumper=_Dumper, default_flow_style=True, width=math.inf, sort_keys=False, allow_unicode=True
+    )
+    return text
 
 
 def dump_as_json(subject: Task | RewardMachine) -> str:
     """Return the same in JSON."""
-    return json_text(_record(subject))
+    return _json(_record(subject), "") + "\n"
 
 
 def _record(subject: Task | RewardMachine) -> Block:

@@ -36,6 +36,20 @@ from praemia.kernels.lanes import load, store, zeros
 from praemia.kernels.numbers import as_floats
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import Floats, Whole
+from praemia.kernels.switches import (
+    BY_STEP,
+    HAS_LOWER,
+    LANES,
+    LATER_VISITS,
+    NUM_NUMBERS,
+    REPAIRS,
+    SPREAD,
+    TELLS_EPISODES,
+    VARIANCE_OF_W,
+    lower,
+    numbers,
+    worth,
+)
 
 
 class Pair(NamedTuple):
@@ -51,29 +65,19 @@ class Pair(NamedTuple):
     gap: Any  # how far upper and lower values of what follows lie apart; 0 where there are no lower values
 
 
-# Replaced when a learner's plan is compiled.
-LANES = 4
-VARIANCE_OF_W = False
-BY_STEP = False
-SPREAD = False
-HAS_LOWER = False
-REPAIRS = False  # whether a plan goes by the counts of its own time
-TELLS_EPISODES = False  # whether ``numbers`` is told the episodes
-numbers: Any = None
-worth: Any = None
-lower: Any = None
-as_tuple: Any = None
-prepare_steps: Any = None
-
 FIRST_SPREAD, FIRST_WEIGHT = 0.1, 0.2
+MOST_NUMBERS = 4  # of a pair
 
-AS_TUPLE: tuple[Any, ...] = (
-    None,
-    lambda array, i: (array[i, 0],),
-    lambda array, i: (array[i, 0], array[i, 1]),
-    lambda array, i: (array[i, 0], array[i, 1], array[i, 2]),
-    lambda array, i: (array[i, 0], array[i, 1], array[i, 2], array[i, 3]),
-)
+
+def as_tuple(array: Floats, i: Any) -> Any:
+    """Return the numbers of a pair; an unused one for learners that keep none."""
+    if NUM_NUMBERS == 4:
+        return array[i, 0], array[i, 1], array[i, 2], array[i, 3]
+    if NUM_NUMBERS == 3:
+        return array[i, 0], array[i, 1], array[i, 2]
+    if NUM_NUMBERS == 2:
+        return array[i, 0], array[i, 1]
+    return (array[i, 0],)
 
 
 ROOTS, TERMS = 6, 17  # enough for x up to 2⁶³, more than anything can be counted
@@ -95,11 +99,6 @@ def natural_log(x: Any) -> Any:
     for i in range(TERMS - 1, -1, -1):
         total = total * square + 1.0 / (2.0 * i + 1.0)
     return TWICE_ROOTED * z * total
-
-
-def one_number(visits: float, visits_of_state: float, constants: Floats) -> tuple[float, ...]:
-    """Return an unused number, for learners that keep none: compiled code has no empty tuples."""
-    return (0.0,)
 
 
 def find_spread(zero: Any, data: PlanData, view: StepView) -> None:
@@ -149,7 +148,7 @@ def keep_spread(zero: Any, spread: Floats, at: int, lane: int, part: Any) -> Non
     store(spread, at, part if lane == 0 else load(zero, spread, at) + part)
 
 
-def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
+def add_later_visits(data: PlanData, pair: int) -> None:
     """Fill by_step[h, pair] from the later visits."""
     pairs, successors = data.counts.pairs, data.counts.successors
     cost, factor = data.fixed[0]["later_cost"], data.fixed[0]["later_factor"]
@@ -166,16 +165,18 @@ def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float
 
 def prepare_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Compute a pair's numbers, and the mean of its rewards where the variance is that of W alone."""
-    prepare_steps(data, rng, pair, visits_of_state)
+    if LATER_VISITS:
+        add_later_visits(data, pair)
     pairs, successors = data.counts.pairs, data.counts.successors
     visits, width, zero = float(pairs[pair]["visits"]), data.memory.tables.shape[2], zeros(LANES)
-    if TELLS_EPISODES:
-        own = numbers(visits, visits_of_state, float(data.counts.totals[0]["episodes"]), data.constants)
-    else:
-        own = numbers(visits, visits_of_state, data.constants)
-    floats = as_floats(own)
-    for k in range(len(floats)):
-        data.memory.by_pair[pair, k] = floats[k]
+    if NUM_NUMBERS > 0:
+        if TELLS_EPISODES:
+            own = numbers(visits, visits_of_state, float(data.counts.totals[0]["episodes"]), data.constants)
+        else:
+            own = numbers(visits, visits_of_state, data.constants)
+        floats = as_floats(own)
+        for k in range(len(floats)):
+            data.memory.by_pair[pair, k] = floats[k]
     if VARIANCE_OF_W:
         first = pairs[pair]["first"]
         for lane in range(0, width, LANES):

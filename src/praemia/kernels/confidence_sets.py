@@ -87,7 +87,7 @@ def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float
         numbers[pair, last] = left
 
 
-def sort_rows(zero: Any, data: PlanData, view: StepView) -> None:
+def sort_rows(data: PlanData, view: StepView) -> None:
     """Sort the rows for each machine state, best first. Shell sort suits them: they are nearly sorted already.
 
     Those of the exits are left out: no successor has them for its own.

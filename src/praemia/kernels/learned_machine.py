@@ -19,8 +19,7 @@ import numpy as np
 from praemia.kernels.compiling import inlined
 from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import SMALLEST, SmallInts
-
-VARIANCE_OF_W = False  # replaced: whether rows hold W alone, and φ̂ is added to a pair's value elsewhere
+from praemia.kernels.switches import VARIANCE_OF_W
 
 
 @inlined
@@ -34,7 +33,7 @@ def only_target(possible: SmallInts, row: int, num_states: int) -> int:
     return only if count == 1 else -1
 
 
-def estimate_machine(data: PlanData, rng: Any) -> None:
+def estimate_machine(data: PlanData) -> None:
     """Write τ̂ into the layers and φ̂ beside them."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
     num_states = layers.indptr[1]
@@ -88,20 +87,3 @@ def sample_machine(data: PlanData, rng: Any) -> None:
         gain = max(SMALLEST, rng.standard_gamma(0.5 * prior + max(0.0, earned)))
         loss = max(SMALLEST, rng.standard_gamma(0.5 * prior + max(0.0, machine.visits[row] - earned)))
         layers.paid[label * width + m] = gain / (gain + loss)
-
-
-def machine_as_drawn(data: PlanData, step: int) -> None:
-    """Leave the machine as it was drawn."""
-
-
-# What a plan is made of that learns the machine: by estimates with a bonus, or by a draw.
-BY_BONUS = (
-    ("LEARN_MACHINE", True),
-    ("prepare_machine", estimate_machine),
-    ("machine_at_step", add_machine_bonus),
-)
-BY_DRAWING = (
-    ("LEARN_MACHINE", True),
-    ("prepare_machine", sample_machine),
-    ("machine_at_step", machine_as_drawn),
-)

@@ -1,4 +1,4 @@
-"""Compile a learner's plan: the recursion, with the learner's own functions in it.
+"""Compile a learner's plan: the recursion, with the learner's own functions and switches in it.
 
 All plans have one signature, so the loop that plans and plays (``praemia.kernels.play``) is compiled once for all of
 them and takes the plan as an argument.
@@ -6,49 +6,41 @@ them and takes the plan as an argument.
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import inspect
 import sys
+from collections.abc import Mapping
 from enum import Enum
 from threading import RLock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from praemia.kernels import recursion
-from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, plain, specialised
+from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, specialised
+from praemia.kernels.recursion import CALLED
 from praemia.kernels.references import pointer_to
 
 PlanArguments = tuple[Any, Any, Any]  # a reference to PlanData, the generator, the policy
-Parts = tuple[tuple[str, Any], ...]
+Parts = Mapping[str, Any]  # what takes the place of which name of ``praemia.kernels.switches``
 
-
-class Recipe(NamedTuple):
-    """What a plan is compiled from: replacements of names in ``plan``, and of names in those functions.
-
-    Values replace names in all of them.
-    """
-
-    parts: Parts
-    inner: Parts = ()
-    plan: Any = recursion.plan
-
-
-_compiled: dict[Any, Any] = {}
+_plans: dict[Any, Any] = {}
+_shared: dict[Any, Any] = {}  # compiled parts: plans share those that are the same for them
 _compiling = RLock()  # two threads may ask for the same plan
 
 
-def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> Any:
-    """Compile a plan that works on ``lanes`` machine states at a time, for such arguments, for other kernels."""
-    functions = (part for _, part in (*recipe.parts, *recipe.inner) if callable(part))
-    of_users = (function for function in functions if not str(function.__module__).startswith("praemia."))
-    key = (recipe, lanes, arguments[2].dtype, *map(_taken, of_users))
+def compiled_plan(plan: Any, parts: Parts, arguments: PlanArguments) -> Any:
+    """Compile a plan with a learner's parts in it, for such arguments, for other kernels."""
     with _compiling:
-        if key not in _compiled:
-            _compiled[key] = pointer_to(_specialise(recipe, lanes), *arguments)
-        return _compiled[key]
+        name = f"plan_{_digest(plan, parts)}"
+        key = name, arguments[2].dtype
+        if key not in _plans:
+            options = {**INTERNAL, "no_cfunc_wrapper": False, "keep": _can_be_kept(plan, parts)}
+            kernel = specialised(plan, name, replacements=_own_parts(plan, parts, {}), **options)
+            _plans[key] = pointer_to(kernel, *arguments)
+        return _plans[key]
 
 
 @compiled(**UNCOUNTED)
@@ -57,59 +49,57 @@ def call_plan(plan: Any, data: Any, rng: Any, policy: Any) -> None:
     plan(data, rng, policy)
 
 
-def _specialise(recipe: Recipe, lanes: int) -> Any:
-    values = {name: part for name, part in (*recipe.parts, *recipe.inner) if not callable(part)} | {"LANES": lanes}
-    values = {name: getattr(recursion, name) for name in recursion.SWITCHES} | values
-    inner = values | {name: _part(part, {}) for name, part in recipe.inner if callable(part)}
-    parts = values | {name: _part(part, inner) for name, part in recipe.parts if callable(part)}
-    for function in recursion.CONSISTS_OF:  # each takes its own parts, and those before it
-        parts[function.__name__] = _part(function, parts, INTERNAL if function in recursion.CALLED else INLINED)
-    options = {**INTERNAL, "no_cfunc_wrapper": False}
-    replacements = {key: part for key, part in parts.items() if key in recipe.plan.__globals__}
-    digest = _digest(recipe)
-    name, keep = f"plan_{digest}_{lanes}", _can_be_kept(recipe, digest)
-    return specialised(recipe.plan, name, replacements=replacements, keep=keep, **options)
+def _own_parts(function: Any, parts: Parts, made: dict[Any, Any]) -> dict[str, Any]:
+    """Return what takes the place of names in a kernel: a learner's parts, and kernels with its parts in them."""
+    own = {}
+    for name in {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}:
+        thing = parts.get(name, function.__globals__.get(name))
+        if isinstance(thing, FunctionType) and (name in parts or _is_kernel(thing)):
+            own[name] = _compiled_part(thing, parts, made)
+        elif name in parts:
+            own[name] = thing
+    return own
 
 
-_parts: dict[Any, Any] = {}  # what was compiled of which parts: plans share what is the same for them
+def _compiled_part(function: Any, parts: Parts, made: dict[Any, Any]) -> Any:
+    """Return a function with a learner's parts in it, to be linked into a plan: its name need not be unique.
 
-
-def _part(part: Any, inner: dict[str, Any], options: dict[str, Any] = INLINED) -> Any:
-    """Return a part of a plan with its own parts in it. It is linked into the plan, so its name need not be unique."""
-    own = {name: inner[name] for name in _names(part.__code__) if name in inner and name in part.__globals__}
-    values = tuple((name, value if not callable(value) else id(value)) for name, value in sorted(own.items()))
-    key = part, values, _taken(part)
-    if key not in _parts:
-        _parts[key] = specialised(part, part.__name__, replacements=own, keep=False, **options)
-    return _parts[key]
-
-
-def _taken(part: Any) -> tuple[Any, ...]:
-    """Return what a function takes from outside, as far as it tells whether that has changed since it was compiled."""
-    function = plain(part)
-    names = _names(function.__code__)
-    values = [cell.cell_contents for cell in function.__closure__ or ()]
-    values += [function.__globals__[name] for name in names if name in function.__globals__]
-    modules = [value for value in values if isinstance(value, ModuleType)]
-    values += [getattr(module, name) for module in modules for name in names if hasattr(module, name)]
-    return tuple((type(value), value if isinstance(value, int | float | str) else id(value)) for value in values)
-
-
-def _can_be_kept(recipe: Recipe, digest: str) -> bool:
-    """Tell whether another process could load the plan from disk.
-
-    It finds the plan by its digest, which is another one each time if something in it cannot be described, and imports
-    the modules of the plan's functions.
+    Functions of learners are compiled as they are. Those of users may take other values from outside by now than when
+    they were compiled, so they are compiled for each plan.
     """
-    return digest == _digest(recipe) and all(
-        part.__module__ in sys.modules for _, part in (*recipe.parts, *recipe.inner) if callable(part)
-    )
+    if function in made:
+        return made[function]
+    own = _own_parts(function, parts, made) if _is_kernel(function) else {}
+    options, key = INTERNAL if function in CALLED else INLINED, (function, *sorted(own.items(), key=_name))
+    kept = _shared if _is_ours(function) else made
+    if key not in kept:
+        kept[key] = specialised(function, function.__name__, replacements=own, keep=False, **options)
+    made[function] = kept[key]
+    return made[function]
 
 
-def _digest(recipe: Recipe) -> str:
-    """Return a short name for all that goes into a plan: values, and the files that its functions come from."""
+def _name(item: tuple[str, Any]) -> str:
+    return item[0]
+
+
+def _is_ours(function: Any) -> bool:
+    return str(function.__module__).startswith("praemia.")
+
+
+def _is_kernel(function: Any) -> bool:
+    return str(function.__module__).startswith("praemia.kernels.")
+
+
+def _can_be_kept(plan: Any, parts: Parts) -> bool:
+    """Tell whether another process could load a plan: it finds it by its digest, and imports its functions' modules."""
+    functions = [part for part in parts.values() if callable(part)]
+    return _digest(plan, parts) == _digest(plan, parts) and all(it.__module__ in sys.modules for it in functions)
+
+
+def _digest(plan: Any, parts: Parts) -> str:
+    """Return a short name for all that goes into a plan; another one each time if something cannot be described."""
     digest = hashlib.sha256()
-    for key, part in (*recipe.parts, *recipe.inner, ("plan", recipe.plan)):
+    for key, part in (*sorted(parts.items(), key=_name), ("plan", plan)):
         digest.update(key.encode())
         digest.update(_described(part, set()))
     return digest.hexdigest()[:12]
@@ -119,7 +109,8 @@ def _described(thing: Any, seen: set[int], names: tuple[str, ...] = ()) -> bytes
     """Return all that decides what a function computes: its code, and the values that it takes from outside.
 
     Of a module that is what the function takes from it, by its ``names``. A value whose text may not tell it from
-    others makes the digest unique: better to compile again than to load another function's code from disk.
+    others makes the digest unique: better to compile again than to load another function's code from disk. What this
+    package's own functions take from outside is told by the folder that compiled code is kept in.
     """
     function = getattr(thing, "py_func", thing)
     if isinstance(function, FunctionType):
@@ -127,7 +118,8 @@ def _described(thing: Any, seen: set[int], names: tuple[str, ...] = ()) -> bytes
             return b"again"
         seen.add(id(function))
         named = f"{function.__module__}.{function.__qualname__}".encode()  # compiled code refers to its module
-        return b"|".join([named, _code(function.__code__), *(_outer(function, seen))])
+        outer = [] if _is_ours(function) else _outer(function, seen)
+        return b"|".join([named, _code(function.__code__), *outer])
     if thing is None or isinstance(thing, bool | int | float | complex | str | bytes | np.number):
         return repr(thing).encode()
     if isinstance(thing, ModuleType):
@@ -167,8 +159,8 @@ def _names(code: CodeType) -> tuple[str, ...]:
 
 
 def _outer(function: FunctionType, seen: set[int]) -> list[bytes]:
-    """Describe the values that a function takes from outside: from its closure, or global."""
+    """Describe the values that a function takes from outside: from its closure, by default, or global."""
     names = _names(function.__code__)
-    caught = [cell.cell_contents for cell in function.__closure__ or ()]
+    caught = [*(cell.cell_contents for cell in function.__closure__ or ()), *(function.__defaults__ or ())]
     taken = [function.__globals__[name] for name in names if name in function.__globals__]
     return [_described(value, seen, names) for value in (*caught, *taken)]

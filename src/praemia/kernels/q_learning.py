@@ -14,9 +14,8 @@ from praemia.kernels.compiling import INLINED, compiled
 from praemia.kernels.numbers import flat
 from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import Actions, Whole
+from praemia.kernels.switches import FOR_ALL_STATES
 from praemia.kernels.ties import draw_best
-
-FOR_ALL_STATES = False  # replaced: whether every machine state learns from a step
 
 
 @compiled(**INLINED)

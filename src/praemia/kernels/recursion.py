@@ -8,18 +8,13 @@ number is taken only where there are several. Learners with lower values have, b
 
     V̲_h = max{0, lower bound of the pair}  at the action taken;   a pair never visited has 0.
 
-A learner supplies its own part as small functions, which are put into ``plan`` before it is compiled. They are written
-with NumPy functions, as for one machine state, and run on several at a time.
+Two functions are a learner's own, and are put into ``plan`` before it is compiled:
 
-    prepare_machine(data, rng)                    once for a plan: write the machine's layers, where it is learned
-    machine_at_step(data, step)                   once for a step, before the rows are filled
-    prepare_pair(data, rng, pair, visits)         once for a plan: the numbers of a pair and of its successors, from
-                                                  the visits to its state
-    begin_step(zero, data, view)                  once for a step
-    begin_state(zero, data, view, o, num_actions) once for a state and step
-    pair_value(zero, data, pair, view)            what a pair is worth, and a lower bound for learners that have them
+    prepare_pair(data, rng, pair, visits)   once for a plan: the numbers of a pair and of its successors, from the
+                                            visits to its state
+    pair_value(zero, data, pair, view)      what a pair is worth, and a lower bound for learners that have them
 
-``praemia.kernels.bonus`` has these for learners with a bonus.
+They are those of ``praemia.kernels.bonus``, ``….posterior_draws`` or ``….confidence_sets``.
 """
 
 from __future__ import annotations
@@ -28,8 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from praemia.kernels.bonus import find_local_limit, find_spread
 from praemia.kernels.compiling import inlined
+from praemia.kernels.confidence_sets import sort_rows
 from praemia.kernels.lanes import any_lane, load, select, store, zeros
+from praemia.kernels.learned_machine import add_machine_bonus, estimate_machine, sample_machine
 from praemia.kernels.numbers import flat, row
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Records, Whole
@@ -41,36 +39,22 @@ from praemia.kernels.repair import (
     forget_changes,
     refresh_counts,
 )
-from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
+from praemia.kernels.rows import fill_after, fill_tops
+from praemia.kernels.switches import (
+    HAS_LOWER,
+    LANES,
+    LEARN_MACHINE,
+    LIMIT_LABELS,
+    MONOTONE,
+    ORDERED,
+    REPAIRS,
+    SORTS_ROWS,
+    SPREAD,
+    UNSEEN,
+    pair_value,
+    prepare_pair,
+)
 from praemia.kernels.ties import counted_values, take_best, take_in_order
-
-# Replaced when a learner's plan is compiled.
-LANES = 4
-LIMIT_LABELS = False  # whether the limit is what the labels allow
-MONOTONE = False  # whether Q never rises above that of the previous plan
-UNSEEN = False  # whether ``pair_value`` covers pairs never visited too, over the rows of every (o, a, o')
-LEARN_MACHINE = False  # whether the machine's layers are estimates, rewritten for every plan
-HAS_LOWER = False  # whether there are lower values
-ORDERED = False  # whether ties are broken by what is certain and what is soonest, not drawn
-REPAIRS = False  # whether tables of all steps are kept, so that a plan can be repaired
-prepare_machine: Any = None
-machine_at_step: Any = None
-prepare_pair: Any = None
-begin_step: Any = None
-begin_state: Any = None
-pair_value: Any = None
-
-
-def nothing_for_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Prepare nothing."""
-
-
-def nothing_per_step(zero: Any, data: PlanData, view: StepView) -> None:
-    """Do nothing at the beginning of a step."""
-
-
-def nothing_for_state(zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int) -> None:
-    """Do nothing at the beginning of a state."""
 
 
 @inlined
@@ -87,8 +71,10 @@ def value_of(zero: Any, successors: Records, view: StepView, e: int) -> Any:
 
 def prepare(data: PlanData, rng: Any, num_planned: Whole, plans_all: bool, num_actions: int) -> None:
     """Compute what is the same at every step: the machine, and the numbers of the pairs that are planned for."""
-    if LEARN_MACHINE:
-        prepare_machine(data, rng)
+    if LEARN_MACHINE and UNSEEN:
+        sample_machine(data, rng)
+    elif LEARN_MACHINE:
+        estimate_machine(data)
     pairs = data.counts.pairs
     for i in range(num_planned):
         first = np.int64(i if plans_all else data.counts.states[i]["ith_met"]) * num_actions
@@ -107,7 +93,8 @@ def value_actions(zero: Any, data: PlanData, view: StepView, o: Whole, num_actio
     pairs, memory, step = data.counts.pairs, data.memory, data.spec.steps[view.step]
     options, old, num_slots = flat(memory.options), flat(memory.action_values), memory.action_values.shape[1]
     width, lane = view.width, view.lane
-    begin_state(zero, data, view, o, num_actions)
+    if SPREAD:
+        find_local_limit(zero, data, view, o, num_actions)
     for a in range(num_actions):
         pair = o * num_actions + a
         i = np.uint64(pair)
@@ -145,22 +132,6 @@ def view_of(zero: Any, data: PlanData, step: int) -> StepView:
     lower = row(memory.least_tables, after) if HAS_LOWER or ORDERED else values
     soon = row(memory.soon_tables, after) if ORDERED else values
     return StepView(step, values, lower, soon, row(memory.tops, top), memory.tables.shape[2], 0, zero)
-
-
-def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) -> None:
-    """Fill the exits and the extra rows first … last − 1 in the tables of the step after this one."""
-    spec, memory, rows = data.spec, data.memory, data.counts.rows
-    after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
-    table, exits = row(memory.tables, after), row(spec.exits, step + 1)
-    fill_exits(table, width, num_states, exits)
-    fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
-    if HAS_LOWER or ORDERED:
-        table = row(memory.least_tables, after)
-        fill_exits(table, width, num_states, exits)
-        fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
-    if ORDERED:  # nothing new comes after an end: E is 0 in the rows of exits
-        soon = row(memory.soon_tables, after)
-        fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)
 
 
 @inlined
@@ -223,10 +194,13 @@ def order_actions(
 
 def begin_all(zero: Any, data: PlanData, view: StepView) -> None:
     """Begin a step at which every state is computed."""
-    if LEARN_MACHINE:
-        machine_at_step(data, view.step)
+    if LEARN_MACHINE and not UNSEEN:
+        add_machine_bonus(data, view.step)
     fill_after(zero, data, view.step, FIRST, data.counts.totals[0]["rows"])
-    begin_step(zero, data, view)
+    if SPREAD:
+        find_spread(zero, data, view)
+    if SORTS_ROWS:
+        sort_rows(data, view)
     if LIMIT_LABELS:
         fill_tops(zero, data.spec.support, view.values, view.width, data.memory.tops_by_label, view.tops)
 
@@ -298,8 +272,5 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         forget_changes(counts)
 
 
-SWITCHES = ("LIMIT_LABELS", "MONOTONE", "UNSEEN", "LEARN_MACHINE", "HAS_LOWER", "ORDERED", "REPAIRS")
-# What a plan consists of, beside itself: each may use those before it. Functions outside the inner loops are called,
-# not inlined, which takes less time to compile.
+# Functions outside the inner loops, which are called and not inlined: that takes less time to compile.
 CALLED = (prepare, fill_after, begin_all, clear_last, find_seeds, fill_changed_rows, begin_repair, begin_again)
-CONSISTS_OF = (counted_values, take_in_order, value_actions, view_of, draw_actions, order_actions, *CALLED)

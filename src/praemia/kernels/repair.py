@@ -17,16 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from praemia.kernels.bonus import find_spread
 from praemia.kernels.compiling import INTERNAL, compiled, inlined
 from praemia.kernels.counts import has_grown
 from praemia.kernels.numbers import row
 from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records, Whole
-from praemia.kernels.rows import fill_tops
-
-# Replaced when a learner's plan is compiled.
-prepare_pair: Any = None
-begin_step: Any = None
-fill_after: Any = None
+from praemia.kernels.rows import fill_after, fill_tops
+from praemia.kernels.switches import SPREAD, prepare_pair
 
 
 @inlined
@@ -110,7 +107,8 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
     if not is_new:
         is_new = differ(row(spec.exits, step + 1), row(spec.exits, step + 2), spec.exits.shape[1] * view.width)
     fill_after(zero, data, step, FIRST, num_rows)
-    begin_step(zero, data, view)
+    if SPREAD:
+        find_spread(zero, data, view)
     if is_new or num_changed > 0:
         fill_tops(zero, spec.support, view.values, view.width, memory.tops_by_label, view.tops)
     else:

@@ -15,7 +15,10 @@ import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import gather, load, num_lanes, store
+from praemia.kernels.numbers import row
+from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import (
+    FIRST,
     NUM_EXITS,
     Floats,
     LabelSupport,
@@ -23,6 +26,7 @@ from praemia.kernels.records import (
     Records,
     Whole,
 )
+from praemia.kernels.switches import HAS_LOWER, ORDERED
 
 
 @compiled(**INLINED)
@@ -92,3 +96,19 @@ def fill_tops(zero: Any, support: LabelSupport, values: Floats, width: int, by_l
                 value = load(zero, by_label, np.int64(support.group_labels[i]) * width + lane)
                 best = np.maximum(best, value)
             store(tops, group * width + lane, best)
+
+
+def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) -> None:
+    """Fill the exits and the extra rows first … last − 1 in the tables of the step after this one."""
+    spec, memory, rows = data.spec, data.memory, data.counts.rows
+    after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
+    table, exits = row(memory.tables, after), row(spec.exits, step + 1)
+    fill_exits(table, width, num_states, exits)
+    fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
+    if HAS_LOWER or ORDERED:
+        table = row(memory.least_tables, after)
+        fill_exits(table, width, num_states, exits)
+        fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
+    if ORDERED:  # nothing new comes after an end: E is 0 in the rows of exits
+        soon = row(memory.soon_tables, after)
+        fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)

@@ -22,11 +22,9 @@ import numpy as np
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_whole
 from praemia.kernels.records import FIRST, Actions, Floats, Whole
+from praemia.kernels.switches import REPAIRS
 
 EQUAL, AS_SOON = 1e-9, 1e-7  # up to these shares of a value, others count as equal to it
-
-# Replaced when a learner's plan is compiled.
-REPAIRS = False
 
 
 @compiled(**INLINED)

@@ -26,26 +26,18 @@ from praemia.tasks.task import Task
 VIEWS = ("observations", "product")
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CountLayout:
     """How a learner's counts are laid out, and what is counted beside visits and successors.
 
-    A learner that plans in Python has this one. A compiled plan has that of its rule, which derives from it
-    (``praemia.learners.rules``): what a rule says of itself is said there alone.
+    A learner that plans in Python has this one, a compiled plan that of its rule (``praemia.learners.rules``).
     """
 
-    variance_of = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
-    limit = "steps left"  # "labels": the labels that can follow a pair are asked for
-    repairs = False  # what leads where is kept
-
-    @property
-    def unseen(self) -> bool:
-        """Whether continuation rows are those of every (o, a, o'), seen or not."""
-        return False
-
-    @property
-    def counts_steps(self) -> bool:
-        """Whether visits are counted by step too, even if the learner does not ask for it."""
-        return False
+    variance_of: str = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
+    limit: str = "steps left"  # "labels": the labels that can follow a pair are asked for
+    unseen: bool = False  # continuation rows are those of every (o, a, o'), seen or not
+    repairs: bool = False  # what leads where is kept
+    counts_steps: bool = False  # visits are counted by step too, even if the learner does not ask for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +165,6 @@ class Experience:
 @dataclass(frozen=True, eq=False)
 class LearnerPlan:
     """A plan: what to do until the next one.
-
-    Once a plan is checked, the array of its policy, and what that is a view of, can no longer be written to.
 
     Attributes
     ----------

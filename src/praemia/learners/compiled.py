@@ -20,14 +20,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ParameterError, PlanError
-from praemia.kernels.bonus import Pair
+from praemia.kernels import bonus
+from praemia.kernels.bonus import MOST_NUMBERS, Pair
 from praemia.kernels.records import Actions, action_type
 from praemia.learners.base import Experience, Learner, LearnerPlan
-from praemia.learners.rules import MOST_NUMBERS, BonusRule, PlanRule
+from praemia.learners.replanning import REPAIR
+from praemia.learners.rules import PlanRule
 from praemia.learners.workspace import Workspace
 from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
-SHARED_WITH_RULE = ("variance_of", "limit", "monotone", "spread", "tells_episodes")
+PARTS = {"prepare_pair": bonus.prepare_pair, "pair_value": bonus.pair_value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +101,9 @@ class BonusLearner(CompiledLearner):
     monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
     spread: ClassVar[bool] = False  # ``worth`` is told how far outcomes differ in the task
     tells_episodes: ClassVar[bool] = False  # ``pair_numbers`` is told the episodes so far, before the constants
+    # A function like ``worth``, of the lower values V̲ = max{0, lower(…)} of the action taken; both are told the gap.
+    lower: ClassVar[Any] = None
+    ordered = False  # ties are broken by what is certain and what is soonest (``praemia.kernels.ties``), not drawn
 
     @staticmethod
     @abstractmethod
@@ -114,28 +119,54 @@ class BonusLearner(CompiledLearner):
         """Return numbers that are fixed for a run, for the learner's own functions."""
         return ()
 
+    def later_visits(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float] | None:
+        """Return cost and factor of ``pair.by_step``, the term for later visits (``praemia.kernels.bonus``), if any."""
+        return None
+
+    def machine_bonus(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
+        """Return c_a and c_b of the bonus for a machine that is learned (``praemia.kernels.learned_machine``)."""
+        return 0.0, 0.0
+
     def functions(self) -> tuple[Any, Any]:
         """Return ``pair_numbers`` and ``worth``."""
         return self.pair_numbers, self.worth
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
         numbers, worth = self.functions()
-        shared = {name: getattr(self, name) for name in SHARED_WITH_RULE}
         constants = tuple(self.run_constants(spec, num_episodes))
-        rule = BonusRule(worth=worth, numbers=numbers, constants=constants, **shared)
-        self._try(rule)
-        return rule
+        size = self._try(numbers, worth, np.array(constants, dtype=np.float64))
+        later, (per_root, per_visit) = self.later_visits(spec, num_episodes), self.machine_bonus(spec, num_episodes)
+        cost, factor = later or (0.0, 0.0)
+        fixed = {"later_cost": cost, "later_factor": factor, "machine_root": per_root, "machine_visit": per_visit}
+        own = {"numbers": numbers, "worth": worth, "lower": self.lower}
+        return PlanRule(
+            parts={**PARTS, **own, "NUM_NUMBERS": size, "TELLS_EPISODES": self.tells_episodes},
+            constants=constants,
+            fixed=fixed,
+            by_pair=max(1, size),
+            variance_of=self.variance_of,
+            limit=self.limit,
+            monotone=self.monotone,
+            spread=self.spread,
+            lower=self.lower is not None,
+            counts_steps=later is not None,
+            ordered=self.ordered,
+            repairs=self.replan_rule.word == REPAIR,
+            learn_machine=self.learn_machine,
+        )
 
-    def _try(self, rule: BonusRule) -> None:
-        """Try the learner's functions in plain Python, where a mistake is easier to understand than when compiled."""
-        constants = np.array(rule.constants, dtype=np.float64)
+    def _try(self, pair_numbers: Any, worth: Any, constants: NDArray[np.float64]) -> int:
+        """Try the learner's functions in plain Python, where a mistake is easier to understand than when compiled.
+
+        Return how many numbers a pair has.
+        """
         if np.isnan(constants).any():
             raise ParameterError(f"learner {self.name!r}: run_constants returned NaN: {constants}; expected numbers")
-        for name in ("pair_numbers", "worth"):
+        for name in ("pair_numbers", "worth", *(("lower",) if self.lower is not None else ())):
             if not isinstance(inspect.getattr_static(type(self), name), staticmethod):
                 raise ParameterError(f"learner {self.name!r}: {name} takes no self; put @staticmethod before it")
         try:
-            numbers = rule.try_numbers(constants)
+            numbers = pair_numbers(2.0, 3.0, *((1.0,) if self.tells_episodes else ()), constants)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ParameterError(f"learner {self.name!r}: pair_numbers failed with {reason}") from error
@@ -144,8 +175,9 @@ class BonusLearner(CompiledLearner):
                 f"learner {self.name!r}: pair_numbers returned {numbers!r}; expected a tuple of at most "
                 f"{MOST_NUMBERS} numbers"
             )
-        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 0.0, 0.1, 1.0, 0.1, 0.0))):
+        if np.isnan(worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 0.0, 0.1, 1.0, 0.1, 0.0))):
             raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
+        return len(numbers)
 
 
 def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
@@ -190,8 +222,8 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         raise ParameterError("a bonus with NaN in it; expected numbers")
     if experience.layout.unseen or isinstance(spec, LearnedMachineSpec):
         raise ParameterError("plan_with_bonus in a learner whose counts are laid out otherwise; derive it from Learner")
-    rule = BonusRule(
-        worth=_mean_and_given_bonus,
+    rule = PlanRule(
+        parts={**PARTS, "worth": _mean_and_given_bonus, "NUM_NUMBERS": 0},
         variance_of=experience.layout.variance_of,  # as the counts are laid out
         step_bonus=numbers.reshape(spec.horizon, -1),
     )

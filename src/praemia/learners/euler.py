@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import BonusRule
+from praemia.learners.compiled import BonusLearner
 from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class EULER(CompiledLearner):
+class EULER(BonusLearner):
     """EULER on the factored model, with upper and lower values.
 
     Examples
@@ -56,25 +55,24 @@ class EULER(CompiledLearner):
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
         return portable_log(4.0 * sizes * num_steps / self.failure_prob)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
         root = math.sqrt(2.0 * log_term)
-        constants = self.bonus_scale * root, self.bonus_scale * (5.0 * most * log_term / 3.0 + most * root)
-        return BonusRule(worth=upper, numbers=factors, constants=constants, lower=lower)
+        return self.bonus_scale * root, self.bonus_scale * (5.0 * most * log_term / 3.0 + most * root)
 
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        """Return κ·√(2ℓ/n) and κ·(5J + B_p)/n."""
+        return constants[0] / np.sqrt(visits), constants[1] / visits
 
-def factors(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return κ·√(2ℓ/n) and κ·(5J + B_p)/n of a pair."""
-    return constants[0] / np.sqrt(visits), constants[1] / visits
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        """Return p̂Ȳ + κ·bonus(Ȳ)."""
+        factor, flat = pair.numbers
+        return mean + (factor * (deviation + pair.gap) + flat)
 
-
-def upper(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return p̂Ȳ + κ·bonus(Ȳ)."""
-    factor, flat = pair.numbers
-    return mean + (factor * (deviation + pair.gap) + flat)
-
-
-def lower(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return p̂Y̲ − κ·bonus(Y̲)."""
-    factor, flat = pair.numbers
-    return mean - (factor * (deviation + pair.gap) + flat)
+    @staticmethod
+    def lower(mean: Any, deviation: Any, pair: Any) -> Any:
+        """Return p̂Y̲ − κ·bonus(Y̲)."""
+        factor, flat = pair.numbers
+        return mean - (factor * (deviation + pair.gap) + flat)

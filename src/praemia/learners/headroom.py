@@ -26,7 +26,7 @@ every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +39,6 @@ from praemia.learners.base import failure_prob_parameter, parameter, replan_para
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.learners.replanning import REPAIR, ReplanRule
-from praemia.learners.rules import BonusRule
 from praemia.tasks.spec import TaskSpec
 
 CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
@@ -94,23 +93,20 @@ class Headroom(CanLearnMachine, BonusLearner):
             return (8.0 * self.log_term(spec, num_episodes * spec.horizon),)
         return self.deviation_scale, self.headroom_scale, self.forgotten_scale
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
-        scales = (0.0, PER_VISIT)
+    def machine_bonus(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
         if self.constants == "theory":
-            scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
-        machine, repairs = self.machine_bonus(*scales), self.replan_rule.word == REPAIR
-        rule = super().rule(spec, num_episodes)
-        return replace(rule, machine=machine, ordered=not self._draws, repairs=repairs)
+            return self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0
+        return 0.0, PER_VISIT
 
     @property
     def replan_rule(self) -> ReplanRule:
         """When to plan again; where the machine is learned or ties are drawn, a plan cannot be repaired."""
-        return ReplanRule("growth") if self.replan == REPAIR and self._draws else super().replan_rule
+        return super().replan_rule if self.ordered or self.replan != REPAIR else ReplanRule("growth")
 
     @property
-    def _draws(self) -> bool:
-        """Whether ties are drawn; they are where the machine is learned."""
-        return self.learn_machine or self.order == "drawn"
+    def ordered(self) -> bool:  # type: ignore[override]
+        """Whether ties are ordered; where the machine is learned, they are drawn."""
+        return self.order == "certain" and not self.learn_machine
 
     @staticmethod
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too

@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 from praemia.arithmetic import portable_log
 from praemia.errors import ParameterError
 from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import MachineBonus
 from praemia.tasks.spec import TaskSpec
 
 PER_VISIT = 0.1  # the practical c_b
@@ -51,10 +50,6 @@ class CanLearnMachine(CompiledLearner):
                 raise ParameterError(f"{name}={getattr(self, name)!r}; expected true or false")
         if self.moves_known and not self.learn_machine:
             raise ParameterError("moves_known=true; it needs learn_machine=true, or else the whole machine is known")
-
-    def machine_bonus(self, per_root: float, per_visit: float) -> MachineBonus | None:
-        """Return c_a and c_b; None where the machine is known."""
-        return MachineBonus(per_root, per_visit) if self.learn_machine else None
 
     @staticmethod
     def machine_root(spec: TaskSpec, num_steps: int, failure_prob: float) -> float:

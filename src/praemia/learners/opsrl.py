@@ -28,9 +28,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from praemia.errors import require_whole
+from praemia.kernels.posterior_draws import best_of_arms, draw_arms
 from praemia.learners.base import TINY, parameter
 from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import SampleRule
+from praemia.learners.rules import PlanRule
 from praemia.tasks.spec import TaskSpec
 
 
@@ -58,5 +59,10 @@ class OPSRL(CompiledLearner):
         super().__post_init__()
         require_whole("num_samples", self.num_samples, 1, 10_000)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> SampleRule:
-        return SampleRule(prior="best", weight=float(self.prior_visits), arms=int(self.num_samples))
+    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
+        return PlanRule(
+            parts={"prepare_pair": draw_arms, "pair_value": best_of_arms},
+            fixed={"prior": float(self.prior_visits)},
+            by_pair=int(self.num_samples),
+            by_successor=int(self.num_samples),
+        )

@@ -12,13 +12,17 @@ a Gamma variable of its own, which is exact.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from praemia.kernels.posterior_draws import draw_kernel, drawn_value
 from praemia.learners.base import parameter
 from praemia.learners.learned_machine import CanLearnMachine
-from praemia.learners.rules import SampleRule
+from praemia.learners.rules import PlanRule
 from praemia.tasks.spec import TaskSpec
+
+LEAST_MASS = 1e-6  # a stick below this share of the kernel is not broken any more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +42,24 @@ class PSRL(CanLearnMachine):
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> SampleRule:
-        weight = float(self.prior)
-        return SampleRule(prior="observations", weight=weight, machine=weight if self.learn_machine else None)
+    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
+        num_sticks, fixed = dirichlet(float(self.prior), spec.num_successors)
+        return PlanRule(
+            parts={"prepare_pair": draw_kernel, "pair_value": drawn_value},
+            fixed={**fixed, "machine_prior": float(self.prior)},
+            unseen=True,
+            learn_machine=self.learn_machine,
+            by_pair=num_sticks,
+            by_successor=1,
+            drawn=num_sticks,
+        )
+
+
+def dirichlet(weight: float, num_successors: int) -> tuple[int, dict[str, float]]:
+    """Return how many sticks of a pair there must be room for, and the numbers that kernels are drawn with."""
+    mean = weight * math.log(1.0 / LEAST_MASS)
+    # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
+    most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
+    breaks_sticks = 1.0 + mean < num_successors  # else every observation has a Gamma variable of its own
+    fixed = {"prior": weight, "num_successors": num_successors, "least_mass": LEAST_MASS}
+    return most if breaks_sticks else num_successors, {**fixed, "breaks_sticks": breaks_sticks}

@@ -22,33 +22,12 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import ClassVar
 
-from praemia.kernels.plans import Recipe
 from praemia.kernels.q_learning import learn
 from praemia.learners.base import parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.replanning import STEP
-from praemia.learners.rules import PlanRule, Sizes
+from praemia.learners.rules import PlanRule
 from praemia.tasks.spec import TaskSpec
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class UpdateRule(PlanRule):
-    """Q moves towards its target by ``rate`` after every step; ``for_all_states`` as CRM does."""
-
-    rate: float
-    discount: float
-    initial: float
-    for_all_states: bool
-    constants: tuple[float, ...]  # what an end at each step is worth
-
-    def sizes(self, spec: TaskSpec) -> Sizes:
-        return Sizes(by_pair=spec.num_machine_states)
-
-    def recipe(self) -> Recipe:
-        return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)
-
-    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
-        return {"rate": self.rate, "next_discount": self.discount, "initial": self.initial}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +61,13 @@ class QLearning(CompiledLearner):
     def random_share(self) -> float:
         return self.epsilon
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> UpdateRule:
-        return UpdateRule(
-            rate=self.learning_rate,
-            discount=self.discount,
-            initial=self.initial_value,
-            for_all_states=self.for_all_states,
+    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
+        return PlanRule(
+            plan=learn,
+            parts={"FOR_ALL_STATES": self.for_all_states},
             constants=self._ends(spec),
+            fixed={"rate": self.learning_rate, "next_discount": self.discount, "initial": self.initial_value},
+            by_pair=spec.num_machine_states,
         )
 
     def _ends(self, spec: TaskSpec) -> tuple[float, ...]:

@@ -33,7 +33,6 @@ from praemia.learners.base import Learner, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import CanLearnMachine
 from praemia.learners.replanning import AT_ONCE, KNOWN, ReplanRule
-from praemia.learners.rules import BonusRule
 from praemia.tasks.spec import TaskSpec
 
 PUBLISHED_THRESHOLD = 39
@@ -71,9 +70,6 @@ class QRMax(CanLearnMachine, BonusLearner):
     @property
     def replan_rule(self) -> ReplanRule:
         return replace(super().replan_rule, visits=math.ceil(self.known_after))
-
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
-        return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(0.0, 0.0))
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         return (float(self.known_after),)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,17 +35,19 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import CompiledLearner
+from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
-from praemia.learners.rules import BonusRule, LaterVisits
 from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class BernsteinUCBVI(CompiledLearner):
+class BernsteinUCBVI(BonusLearner):
     """What UCBVI-PRM and UCBVI share: the bonus, up to ι and the term for rewards."""
 
     optimistic: ClassVar[bool] = True
+    variance_of: ClassVar[str] = "W"
+    limit: ClassVar[str] = "horizon"
+    monotone: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.001)
     failure_prob: float = failure_prob_parameter()
@@ -58,34 +60,28 @@ class BernsteinUCBVI(CompiledLearner):
     def reward_term(self, iota: float) -> float:
         """Return the bonus for rewards, times √n."""
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+    def later_visits(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float] | None:
         iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
         cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)
         # N' never exceeds K. Where c/N' cannot fall below H² in this run, the last term is √8·H/√n.
-        sees_steps = cost < num_episodes * (most * most)
-        root = self.reward_term(iota) + (0.0 if sees_steps else math.sqrt(8.0) * most)
-        return BonusRule(
-            worth=worth,
-            numbers=pair_numbers,
-            constants=(most, self.bonus_scale, iota, root),
-            variance_of="W",
-            limit="horizon",
-            monotone=True,
-            later_visits=LaterVisits(cost, self.bonus_scale * math.sqrt(8.0)) if sees_steps else None,
-        )
+        return (cost, self.bonus_scale * math.sqrt(8.0)) if cost < num_episodes * (most * most) else None
 
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
+        last_term = math.sqrt(8.0) * most if self.later_visits(spec, num_episodes) is None else 0.0
+        return most, self.bonus_scale, iota, self.reward_term(iota) + last_term
 
-def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return κ·√(8ι/n), and the terms of the bonus that are the same at every step."""
-    most, scale, iota, root = constants[0], constants[1], constants[2], constants[3]
-    flat = 14.0 / 3.0 * most * iota / visits + root / np.sqrt(visits)
-    return scale * np.sqrt(8.0 * iota / visits), scale * flat
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        """Return κ·√(8ι/n), and the terms of the bonus that are the same at every step."""
+        most, scale, iota, root = constants[0], constants[1], constants[2], constants[3]
+        flat = 14.0 / 3.0 * most * iota / visits + root / np.sqrt(visits)
+        return scale * np.sqrt(8.0 * iota / visits), scale * flat
 
-
-def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return the mean and the bonus."""
-    per_deviation, flat = pair.numbers
-    return mean + (per_deviation * deviation + (flat + pair.by_step))
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, flat = pair.numbers
+        return mean + (per_deviation * deviation + (flat + pair.by_step))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +109,9 @@ class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
         """Return √(2ι): rewards come through the machine."""
         return math.sqrt(2.0 * iota)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
-        root = self.bonus_scale * self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
-        return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(root, PER_VISIT))
+    def machine_bonus(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
+        root = self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
+        return self.bonus_scale * root, PER_VISIT
 
 
 @dataclass(frozen=True, kw_only=True)

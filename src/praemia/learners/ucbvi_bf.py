@@ -28,13 +28,12 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import BonusRule, LaterVisits
+from praemia.learners.compiled import BonusLearner
 from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVIBF(CompiledLearner):
+class UCBVIBF(BonusLearner):
     """UCBVI with the refined Bernstein–Freedman bonus, on the factored model.
 
     Examples
@@ -50,6 +49,7 @@ class UCBVIBF(CompiledLearner):
     summary: ClassVar[str] = "value iteration, Bernstein bonus with smaller constants (2025)"
     reference: ClassVar[str] = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
     optimistic: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.005)
     failure_prob: float = failure_prob_parameter()
@@ -58,27 +58,22 @@ class UCBVIBF(CompiledLearner):
         """Return L."""
         return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+    def later_visits(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
         cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (log_term * log_term)
         # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere. R is H − h, so each step has it.
-        seen_cost = cost if cost < num_episodes * (most * most) else math.inf
-        return BonusRule(
-            worth=worth,
-            numbers=pair_numbers,
-            constants=(self.bonus_scale, log_term),
-            monotone=True,
-            later_visits=LaterVisits(seen_cost, 2.0 * self.bonus_scale),
-        )
+        return cost if cost < num_episodes * (most * most) else math.inf, 2.0 * self.bonus_scale
 
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        return self.bonus_scale, self.log_term(spec, num_episodes * spec.horizon)
 
-def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return κ·√(4L/n) and κ·7L/(3·max(1, n − 1)), the latter to be multiplied by R."""
-    scale, log_term = constants[0], constants[1]
-    return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        """Return κ·√(4L/n) and κ·7L/(3·max(1, n − 1)), the latter to be multiplied by R."""
+        scale, log_term = constants[0], constants[1]
+        return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
 
-
-def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return the mean and the bonus."""
-    per_deviation, per_step_left = pair.numbers
-    return mean + per_deviation * deviation + (per_step_left * pair.limit + pair.by_step)
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_step_left = pair.numbers
+        return mean + per_deviation * deviation + (per_step_left * pair.limit + pair.by_step)

@@ -20,12 +20,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
+from praemia.kernels.confidence_sets import best_in_ball, best_in_intervals, prepare_ball, prepare_interval
 from praemia.learners.base import LARGEST, failure_prob_parameter, replan_parameter
 from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import SETS, SetRule
+from praemia.learners.rules import PlanRule
 from praemia.tasks.spec import TaskSpec
 
+PARTS = {
+    "l1": {"prepare_pair": prepare_ball, "pair_value": best_in_ball},
+    "bernstein": {"prepare_pair": prepare_interval, "pair_value": best_in_intervals},
+}
 PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
 SUMMARIES = {
     "l1": "plans in the best environment in an L1 ball around the estimate",
@@ -71,19 +77,29 @@ class UCRL2RM(CompiledLearner):
     replan: str = replan_parameter("epoch")
 
     def __post_init__(self) -> None:
-        if self.interval not in SETS:
-            raise unknown_name("interval", self.interval, SETS)
+        if self.interval not in PARTS:
+            raise unknown_name("interval", self.interval, PARTS)
         if self.bonus_scale is None:
             object.__setattr__(self, "bonus_scale", PAPER_SCALES[self.interval])
         object.__setattr__(self, "summary", SUMMARIES[self.interval])
         if not isinstance(self.as_published, bool):
             raise ParameterError(f"as_published={self.as_published!r}; expected true or false")
+        if self.as_published and self.interval != "bernstein":
+            raise ParameterError("as_published=True is a variant of interval='bernstein' only")
         super().__post_init__()
-        self._set_rule(self.failure_prob)  # which refuses what does not go together
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> SetRule:
-        return self._set_rule(self.failure_prob / (2 * spec.num_observations * spec.num_actions))
-
-    def _set_rule(self, level: float) -> SetRule:
-        scale = float(self.bonus_scale or 0.0)
-        return SetRule(kind=self.interval, scale=scale, level=level, as_published=self.as_published)
+    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
+        fixed = {
+            "scale": float(self.bonus_scale or 0.0),
+            "level": self.failure_prob / (2 * spec.num_observations * spec.num_actions),
+            "log_subsets": log_of_subsets(spec.num_successors),
+            "as_published": self.as_published,
+        }
+        return PlanRule(
+            parts=PARTS[self.interval],
+            fixed=fixed,
+            unseen=True,
+            sorts_rows=True,
+            by_pair=spec.num_successors + 1,
+            by_successor=1,
+        )

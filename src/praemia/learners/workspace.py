@@ -90,14 +90,13 @@ class Workspace:
     policy: Actions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.sizes = self.rule.sizes(self.spec)
         self.lanes = 1 if self.rule.sorts_rows else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
-        self.recipe = self.rule.recipe()
-        self.fixed = fixed_record(self.rule.fixed_numbers(self.spec))
+        self.fixed = fixed_record(self.rule.fixed)
         self.constants = np.array(self.rule.constants, dtype=np.float64)
         self.known = self._known()
         self.memory = self._new_memory()
+        self._kernel: Any = None  # the compiled plan
 
     def for_next_plan(self, spec: TaskSpec) -> Workspace:
         """Return a workspace for the next plan; this one stays as it is."""
@@ -162,13 +161,13 @@ class Workspace:
             by_step[:] = rule.step_bonus
         return PlanMemory(
             tables=tables,
-            least_tables=np.zeros(tables.shape if rule.lower is not None or rule.ordered else (0, 0, 0)),
+            least_tables=np.zeros(tables.shape if rule.lower or rule.ordered else (0, 0, 0)),
             soon_tables=np.zeros(tables.shape if rule.ordered else (0, 0, 0)),
             action_values=np.zeros((spec.horizon, 0, self.width)),
             by_step=by_step,
-            by_pair=np.zeros((num_pairs, self.sizes.by_pair)),
-            by_successor=np.zeros((0, self.sizes.by_successor)),
-            drawn=np.zeros((num_pairs, self.sizes.drawn), dtype=np.int32),
+            by_pair=np.zeros((num_pairs, rule.by_pair)),
+            by_successor=np.zeros((0, rule.by_successor)),
+            drawn=np.zeros((num_pairs, rule.drawn), dtype=np.int32),
             sorted_rows=np.zeros((spec.num_machine_states if rule.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32),
             rewards=np.zeros(num_pairs * self.width if rule.variance_of == "W" else 0),
             tops=self._room_for_tops(),
@@ -215,7 +214,7 @@ class Workspace:
                     new[name] = self._tables(rows) if name == "tables" else np.zeros_like(new["tables"])
                     new[name][:, : old.shape[1]] = old
             memory = memory._replace(**new)
-        by_successor = self.sizes.by_successor
+        by_successor = self.rule.by_successor
         if by_successor and len(memory.by_successor) < len(counts.successors):
             memory = memory._replace(by_successor=np.zeros((len(counts.successors), by_successor)))
         slots = int(counts.totals[0]["slots"])
@@ -237,7 +236,9 @@ class Workspace:
     def kernel(self, data: Any, rng: np.random.Generator, policy: Actions) -> Any:
         """Return the compiled plan."""
         try:
-            return compiled_plan(self.recipe, self.lanes, (data, rng, policy))
+            if self._kernel is None:
+                self._kernel = compiled_plan(self.rule.plan, self.rule.compiled_with(self.lanes), (data, rng, policy))
+            return self._kernel
         except NumbaError as error:
             if came_from_interrupt(error):
                 raise KeyboardInterrupt from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
@@ -70,12 +70,8 @@ def machine_from(
     propositions: Iterable[str] | None = None,
     growth: Growth | None = None,
     syntax: str = "praemia",
-    names_are_checked: bool = False,
 ) -> RewardMachine:
-    """Return the machine of a text, or the sum of those of several texts with rewards of their own.
-
-    ``names_are_checked`` tells that the caller will refuse propositions that no label has: odd ones need no warning.
-    """
+    """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
     require_pay(pay)
     if isinstance(text, str):
         texts: Mapping[str, Pay] = {text: reward}
@@ -92,29 +88,19 @@ def machine_from(
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
-        accepting = _checked_automaton(kind, part, growth, syntax, names_are_checked or allowed is not None)
-        _warn_of_single_cost(accepting, kind, part, payment)
-        machines.append(_paying_machine(accepting, payment, allowed, growth))
+        accepting = accepting_automaton(kind, part, growth, syntax)
+        _require_allowed(accepting.propositions, allowed)
+        spellings = _odd_spellings(part) if kind == "formula" and syntax == "praemia" and allowed is None else ()
+        for warning in (*spellings, *_odd_payments(kind, part, accepting, payment)):
+            warnings.warn(warning, PraemiaWarning, stacklevel=3)
+        names = accepting.propositions if allowed is None else allowed
+        machines.append(_paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
-    return _with_source(machine, kind, text, pay, reward, syntax)
-
-
-def _with_source(
-    machine: RewardMachine,
-    kind: str,
-    text: str | Mapping[str, Pay],
-    pay: str,
-    reward: float | Reward,
-    syntax: str = "praemia",
-) -> RewardMachine:
-    """Return a machine that knows the formula it was made from, to be written to files."""
-    texts = text if isinstance(text, str) else {part: _pay_data(value) for part, value in text.items()}
-    source: dict[str, object] = {"ltlf" if kind == "formula" else "regex": texts, "pay": pay}
-    if isinstance(text, str):
-        source["reward"] = Reward.of(reward).to_data()
-    if syntax != "praemia":
-        source["syntax"] = syntax
-    return machine.changed(source=source)
+    own_reward = {"reward": Reward.of(reward).to_data()} if isinstance(text, str) else {}
+    own_syntax = {} if syntax == "praemia" else {"syntax": syntax}
+    written = text if isinstance(text, str) else {part: _pay_data(value) for part, value in text.items()}
+    key = "ltlf" if kind == "formula" else "regex"
+    return machine.changed(source={key: written, "pay": pay, **own_reward, **own_syntax})
 
 
 def _pay_data(value: Pay) -> Any:
@@ -125,61 +111,46 @@ def _pay_data(value: Pay) -> Any:
 
 def accepting_automaton(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> Automaton[Any]:
     """Return the smallest automaton that accepts, at every step, a trace so far that satisfies a text."""
+    if not isinstance(text, str):
+        raise ParameterError(f"a {kind} is {text!r}; expected text")
     return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
 
 
-def _checked_automaton(
-    kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False
-) -> Automaton[Any]:
-    """Return the automaton that accepts a text; warn if nothing satisfies it, or everything, and of odd names."""
-    if not isinstance(text, str):
-        raise ParameterError(f"a {kind} is {text!r}; expected text")
-    accepting = accepting_automaton(kind, text, growth, syntax)
-    if (kind, syntax) == ("formula", "praemia") and not names_are_checked:
-        _warn_of_spellings(text)
+def _require_allowed(names: Iterable[str], allowed: Collection[str] | None) -> None:
+    """Refuse a name that no label has, and say what was probably meant."""
+    for name in names:
+        if allowed is not None and name not in allowed:
+            meaning = likely_meanings([name], allowed).get(name)
+            remedy = f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(allowed))
+            raise ModelError(f"unknown proposition {name!r}{remedy}")
+
+
+def _odd_spellings(text: str) -> Iterator[str]:
+    """Point out names that are probably meant as operators."""
+    for name, meaning in likely_meanings(parse_formula(text).bare_names).items():
+        yield (
+            f"the formula {text!r} reads a proposition {name!r}; if {meaning} is meant, write that or name the syntax; "
+            f'if the name is meant, write it in quotes: "{name}"'
+        )
+
+
+def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:
+    """Point out a text that is decided from the start, and a cost that is charged at the first step and never again."""
     output = accepting.constant_output(0)
     if output is not None:
-        verdict = "every trace satisfies" if output else "no trace satisfies"
-        warnings.warn(f"{verdict} the {kind} {text!r}", PraemiaWarning, stacklevel=4)
-    return accepting
-
-
-def _warn_of_spellings(text: str) -> None:
-    for name, meaning in likely_meanings(parse_formula(text).bare_names).items():
-        warnings.warn(
-            f"the formula {text!r} reads a proposition {name!r}; if {meaning} is meant, write that or name the syntax; "
-            f'if the name is meant, write it in quotes: "{name}"',
-            PraemiaWarning,
-            stacklevel=5,
-        )
-
-
-def _warn_of_single_cost(accepting: Automaton[Any], kind: str, text: str, payment: Payment) -> None:
-    """Point out a cost for something that holds from the start: it is charged at the first step, and never again."""
+        yield f"{'every' if output else 'no'} trace satisfies the {kind} {text!r}"
     if payment.pay == "first" and payment.reward.mean < 0.0 and accepting.diagrams.at(0, frozenset()).output:
-        warnings.warn(
+        yield (
             f"the {kind} {text!r} holds from the first step on, and its cost of {payment.reward} is paid once only; "
-            "pay='each' charges every step",
-            PraemiaWarning,
-            stacklevel=4,
+            "pay='each' charges every step"
         )
-
-
-def unknown_proposition(name: str, names: Collection[str]) -> str:
-    """Say of a proposition that is not known what was probably meant."""
-    meaning = likely_meanings([name], names).get(name)
-    return f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(set(names)))
 
 
 @deep_recursion
 def _paying_machine(
-    accepting: Automaton[Any], payment: Payment, propositions: Iterable[str] | None, growth: Growth
+    accepting: Automaton[Any], payment: Payment, propositions: Sequence[str], growth: Growth
 ) -> RewardMachine:
     """Return the machine that pays in some way for what an automaton accepts."""
-    allowed = accepting.propositions if propositions is None else tuple(propositions)
-    for name in accepting.propositions:
-        if name not in allowed:
-            raise ModelError(f"unknown proposition {name!r}{unknown_proposition(name, allowed)}")
     paying = paid(accepting, payment.pay, growth)
     laws = {0: ZERO, 1: payment.reward}
     if payment.pay == "end":
@@ -193,7 +164,7 @@ def _paying_machine(
     def meaning(state: int) -> str:
         return "nothing more is paid" if endings[state] == "over" else paying.meaning(state)
 
-    return RewardMachine.from_diagrams(states, states[0], allowed, paying.diagrams.map_values(outcomes), meaning)
+    return RewardMachine.from_diagrams(states, states[0], propositions, paying.diagrams.map_values(outcomes), meaning)
 
 
 def _ending(accepting: Automaton[Any], paying: Automaton[Earning], state: int) -> str | None:

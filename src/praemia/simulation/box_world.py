@@ -15,11 +15,9 @@ from praemia.errors import ContradictionError, ModelError, ParameterError, Praem
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
 from praemia.kernels.play import draw_action
-from praemia.kernels.records import CountArrays
 from praemia.learners.base import Learner
 from praemia.machines.labels import Label, SeenLabels
-from praemia.simulation.loop import SLICE_SECONDS, World, no_moves_seen, spec_for
-from praemia.simulation.run import generators
+from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.simulation.task_world import with_every_row
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
@@ -44,7 +42,7 @@ class BoxWorld(World):
         self,
         box: BlackBox,
         learner: Learner,
-        num_episodes: int,
+        num_episodes: int | None,
         seed: tuple[int, ...],
         seen_labels: SeenLabels | None = None,
         *,
@@ -58,15 +56,16 @@ class BoxWorld(World):
         self._end = 0  # the first free place of a successor
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
-        self.world_rng, learner_rng = generators(seed)
         self.learner = learner
-        super().__init__(learner, self._tabulated(), num_episodes, learner_rng, num_steps)
+        super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         if box.is_encoded and self.layout.unseen:
             raise ParameterError(
                 f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
                 "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
             )
-        self.counts = self._empty_counts()
+        first = np.zeros(self.spec.num_observations * self.spec.num_actions + 1, dtype=np.int64)
+        first[-1] = FIRST_SUCCESSORS
+        self.counts = self.empty_counts(first, FIRST_ROWS, FIRST_SUCCESSORS)
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
@@ -108,7 +107,7 @@ class BoxWorld(World):
     def _tabulate_again(self, num_kept: int, asked_before: EveryStep | None = None) -> None:
         """Tabulate the machine anew; what was counted of its moves under the first labels is kept."""
         self.spec = self._tabulated(asked_before)
-        old, new = self.counts.machine, no_moves_seen(self)
+        old, new = self.counts.machine, self.empty_machine_counts()
         kept = num_kept * self.box.machine.num_states
         if len(new.visits):
             new.visits[:kept], new.rewards[:kept] = old.visits[:kept], old.rewards[:kept]
@@ -177,12 +176,6 @@ class BoxWorld(World):
         self.replan()
         self.log.progress["step"] = 0
 
-    def policy_value(self) -> float:
-        return float("nan")
-
-    def start_value(self, values: NDArray[np.float64]) -> float:
-        return float("nan")
-
     def _play_episode(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Play one episode and count it; return its steps, as in ``Recent``, and what they paid, in the user's units.
 
@@ -203,7 +196,7 @@ class BoxWorld(World):
                 due |= self._count_move(label, m, m_next, reward)
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
-            if self.num_recent:
+            if len(self.counts.recent):
                 keep_step(self.counts, h, *steps[-1], self.box.machine.reward_range.number_to_unit(reward))
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
@@ -211,7 +204,7 @@ class BoxWorld(World):
             if due and self.learner.replan_rule.at_once and len(steps) < box.horizon:
                 self._replan_at_once(len(steps))
                 due = False
-        if self.num_counted_steps and o < size:
+        if len(self.counts.steps) and o < size:
             self.counts.steps[len(steps), o] += 1
         self.log.progress["is_due"] = count_episode(self.counts, self.replan_code) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
@@ -230,10 +223,9 @@ class BoxWorld(World):
         place = self.places.get((pair, z, label))
         if place is None:
             place = self.places[pair, z, label] = self._first_sight(pair, z, label)
-        if self.num_counted_steps:
+        if len(self.counts.steps):
             self.counts.steps[h, o] += 1
-        counts = self.counts
-        return bool(count_visit(counts, pair, place, self.replan_code))
+        return bool(count_visit(self.counts, pair, place, self.replan_code))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
@@ -298,15 +290,6 @@ class BoxWorld(World):
         self._end = first + needed
         for place in range(first, first + used):
             self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
-
-    def _empty_counts(self) -> CountArrays:
-        """Return counts of nothing, with a little room."""
-        spec = self.spec
-        first = np.zeros(spec.num_observations * spec.num_actions + 1, dtype=np.int64)
-        first[-1] = FIRST_SUCCESSORS
-        sizes = (spec.num_observations, FIRST_ROWS, self.num_counted_steps)
-        num_links = FIRST_SUCCESSORS if self.layout.repairs else 0
-        return CountArrays.empty(first, *sizes, no_moves_seen(self), self.num_recent, num_links)
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

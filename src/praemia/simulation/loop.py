@@ -6,6 +6,7 @@ that the loop can serve Ctrl-C and progress in between.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,9 @@ from praemia.learners.workspace import Workspace, learned_labels
 from praemia.limits import require_memory
 from praemia.planning.policy import validate_policy
 from praemia.simulation.interrupts import interrupts_held
+from praemia.simulation.run import generators
 from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
+from praemia.tasks.task import Task
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 
@@ -43,22 +46,20 @@ class World(ABC):
 
     spec: TaskSpec
     counts: CountArrays
+    truth: Task | None = None  # for learners that are told it
 
     def __init__(
-        self,
-        learner: Learner,
-        spec: TaskSpec,
-        num_episodes: int,
-        rng: np.random.Generator,
-        num_steps: int | None = None,
+        self, learner: Learner, spec: TaskSpec, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
     ) -> None:
-        self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
-        self.num_episodes = num_episodes
-        self.layout = learner.layout(self.spec, num_episodes)
+        self.learner, self.spec = learner, spec_for(spec, learner)
+        self.world_rng, self.learner_rng = generators(seed)
+        if num_steps is None:
+            assert num_episodes is not None
+            self.num_episodes, self.log = num_episodes, new_log(num_episodes, num_episodes * spec.horizon)
+        else:
+            self.num_episodes, self.log = -(-num_steps // spec.horizon), new_log(num_steps, num_steps)
+        self.layout = learner.layout(self.spec, self.num_episodes)
         self.replan_code = learner.replan_rule.code
-        most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
-        most_episodes = num_episodes if num_steps is None else num_steps
-        self.log = new_log(most_episodes, most_steps)
         self.log.progress["at_once"], self.log.progress["epsilon"] = learner.replan_rule.at_once, learner.random_share
         self.plan: LearnerPlan | None = None
         self._own_values: NDArray[np.float64] | None = None  # the learner's V_0[M, O] of its last plan
@@ -69,16 +70,6 @@ class World(ABC):
     @property
     def played(self) -> int:
         return int(self.log.progress[0]["played"])
-
-    @property
-    def num_recent(self) -> int:
-        """How many steps of an episode are kept for the learner."""
-        return int(self.spec.horizon) if self.learner.uses_recent else 0
-
-    @property
-    def num_counted_steps(self) -> int:
-        """For how many steps the visits to each state are counted: H + 1 or none."""
-        return int(self.spec.horizon) + 1 if self.layout.counts_steps or self.learner.uses_steps else 0
 
     @property
     def steps_played(self) -> int:
@@ -106,25 +97,47 @@ class World(ABC):
     def play(self, most: int) -> None:
         """Play ``policy`` until a plan is due, for a slice of time or ``most`` episodes at most."""
 
-    @abstractmethod
     def policy_value(self) -> float:
         """Return the exact value of the policy being played, NaN where it is not known."""
+        return math.nan
 
-    @abstractmethod
     def start_value(self, values: NDArray[np.float64]) -> float:
         """Return the value at the start, from V_0[O, M]; NaN where the start is not known."""
+        return math.nan
 
-    def advance(self, most: int) -> None:
+    def advance(self, most: int, on_plan: Callable[[], None] | None) -> None:
         """Plan if a plan is due, and play on: for a slice of time or ``most`` episodes at most."""
         if self.is_due:
             self.replan()
+            if on_plan is not None:
+                on_plan()
         self.play(most)
+
+    def empty_counts(self, first: NDArray[np.int64], num_rows: int, num_links: int) -> CountArrays:
+        """Return counts of nothing; pair i has room for the successors first[i] … first[i + 1] − 1."""
+        spec, learner = self.spec, self.learner
+        num_steps = spec.horizon + 1 if self.layout.counts_steps or learner.uses_steps else 0
+        links, recent = num_links if self.layout.repairs else 0, spec.horizon if learner.uses_recent else 0
+        needed = 4 * num_steps * spec.num_observations + 40 * len(first) + 32 * int(first[-1]) + 8 * links
+        require_memory(needed, "the counts of a run")
+        sizes = (spec.num_observations, num_rows, num_steps)
+        return CountArrays.empty(first, *sizes, self.empty_machine_counts(), recent, links)
+
+    def empty_machine_counts(self) -> MachineCounts:
+        """Return the counts of the machine's moves before any; empty where it is known."""
+        spec = self.spec
+        if not isinstance(spec, LearnedMachineSpec):
+            return MachineCounts.empty(0, 0)
+        num_labels, num_states = len(learned_labels(spec, self.layout)), spec.num_machine_states
+        require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
+        return MachineCounts.empty(num_labels, num_states)
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
         begun = self.played or self.log.progress[0]["step"]
         recent = Recent.of(self.counts) if self.learner.uses_recent and begun else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, layout=self.layout)
+        truth = self.truth if self.learner.privileged else None
+        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, truth, self.layout)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
@@ -173,39 +186,27 @@ class World(ABC):
 
     def _plan_in_python(self) -> None:
         """Ask the learner for a plan."""
-        before, self.plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
-        policy = checked_policy(self.plan, before, self.learner, self.spec)
-        self._own_values = self.plan.values
-        if policy is not None:
-            self.policy, self._value = policy, None
-
-    @property
-    def shown_policy(self) -> NDArray[Any]:
-        """The policy being played as users see it, [H, M, O] or [H, M, O, A]."""
-        return self.policy.swapaxes(1, 2)
+        plan = self.learner.plan(self.experience(), self.plan, self.learner_rng)
+        policy = checked_policy(plan, self.learner, self.spec)
+        self.plan, self._own_values = plan, plan.values
+        if not np.array_equal(policy, self.policy):
+            self.policy, self._value = policy.copy(), None
 
 
 def run_loop(
     world: World,
     until: int,
     *,
-    watch: Callable[[], bool] | None = None,
+    on_plan: Callable[[], None] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
     """Plan and play until ``until`` episodes have been played, or the budget of steps is spent.
 
-    ``watch`` is called after each plan, before it is played, and returns whether to go on.
+    ``on_plan`` is called after each plan, before it is played.
     """
     with interrupts_held() as raise_interrupt:
         while world.played < until and not world.is_spent:
-            if watch is None:
-                world.advance(until - world.played)
-            else:
-                if world.is_due:
-                    world.replan()
-                    if not watch():
-                        return
-                world.play(until - world.played)
+            world.advance(until - world.played, on_plan)
             raise_interrupt()
             if on_progress is not None:
                 on_progress(world.played)
@@ -218,50 +219,23 @@ def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
     return LearnedMachineSpec.of(spec, moves_known=learner.moves_known)
 
 
-def no_moves_seen(world: World) -> MachineCounts:
-    """Return the counts of the machine's moves before any; empty where it is known."""
-    spec = world.spec
-    if not isinstance(spec, LearnedMachineSpec):
-        return MachineCounts.empty(0, 0)
-    num_labels, num_states = len(learned_labels(spec, world.layout)), spec.num_machine_states
-    require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
-    return MachineCounts.empty(num_labels, num_states)
-
-
 def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:
     """Refuse a compiled plan whose values are NaN: its actions mean nothing."""
     if np.isnan(values).any():
         raise PlanError(f"learner {learner.name!r} made a plan whose values are NaN; check what worth returns")
 
 
-def checked_policy(plan: object, before: LearnerPlan | None, learner: Learner, spec: TaskSpec) -> NDArray[Any] | None:
-    """Check a learner's plan; return its policy as kernels take it, or None if it is the previous plan's."""
+def checked_policy(plan: object, learner: Learner, spec: TaskSpec) -> NDArray[Any]:
+    """Check a learner's plan; return its policy as kernels take it."""
     who = f"learner {learner.name!r}"
     if not isinstance(plan, LearnerPlan):
         raise PlanError(f"{who} returned {type(plan).__name__} from plan(); expected a LearnerPlan")
     try:
         if plan.values is not None:
             _check_values(plan.values, spec)
-        if before is not None and plan.policy is before.policy and _cannot_change(plan.policy):
-            return None
-        policy = validate_policy(spec, plan.policy)
+        return validate_policy(spec, plan.policy)
     except ModelError as error:
         raise PlanError(f"{who} returned {error}") from None
-    array: Any = plan.policy
-    while isinstance(array, np.ndarray):  # so that the next plan need not be checked if it is the same
-        array.setflags(write=False)
-        array = array.base
-    return policy
-
-
-def _cannot_change(policy: object) -> bool:
-    """Tell whether a policy is still what it was when it was checked: neither it nor what it is a view of changes."""
-    array: Any = policy
-    while isinstance(array, np.ndarray) and not array.flags.writeable:
-        if array.base is None:
-            return True
-        array = array.base
-    return False
 
 
 def _check_values(values: object, spec: TaskSpec) -> None:

@@ -132,9 +132,6 @@ def world_of(
     task: Task | BlackBox, learner: Learner, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
 ) -> World:
     """Return a learner at the start of a run, in a task or in a black box."""
-    if num_episodes is None:
-        assert num_steps is not None
-        num_episodes = -(-num_steps // (task.max_steps if isinstance(task, Task) else task.horizon))
     sees_product = learner.sees == "product"
     if isinstance(task, Task):
         unit = task.in_unit_range

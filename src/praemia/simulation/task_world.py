@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,11 @@ from praemia.kernels.exact import PRODUCT_STATE, ValueArrays, lanes_of, policy_v
 from praemia.kernels.pathwise import BestArrays
 from praemia.kernels.records import NUM_EXITS, CountArrays, Records
 from praemia.kernels.references import by_reference, pointer_to
-from praemia.learners.base import Experience, Learner
+from praemia.learners.base import Learner
 from praemia.learners.workspace import Workspace
-from praemia.limits import require_memory
 from praemia.planning.backward import cached_per_object, new_tables
 from praemia.planning.exact import solve
-from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
-from praemia.simulation.run import generators
+from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, refuse_nan
 from praemia.tasks.machine_table import continuation_rows, running_sums
 from praemia.tasks.model import padded_exits, step_weights
 from praemia.tasks.reachability import reachable_states
@@ -38,15 +36,14 @@ class TaskWorld(World):
         self,
         task: Task,
         learner: Learner,
-        num_episodes: int,
+        num_episodes: int | None,
         seed: tuple[int, ...],
         *,
         num_steps: int | None = None,
         valued: bool = True,
     ) -> None:
-        self.world_rng, learner_rng = generators(seed)
-        super().__init__(learner, task.spec, num_episodes, learner_rng, num_steps)
-        self.task, self.valued = task, valued
+        super().__init__(learner, task.spec, num_episodes, seed, num_steps)
+        self.task, self.truth, self.valued = task, task, valued
         self.arrays = self._world_arrays()
         if valued and learner.replan_rule.at_once:
             self.arrays = self.arrays._replace(best=_best_arrays(task))
@@ -80,18 +77,9 @@ class TaskWorld(World):
 
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with room for all that can happen."""
-        task, num_rows = self.task, len(self.arrays.extra_rows)
-        steps = self.num_counted_steps
-        num_links = len(self.arrays.edges) if self.layout.repairs else 0
-        needed = 4 * steps * task.num_observations + 40 * task.mdp.num_pairs + 32 * len(self.arrays.edges)
-        require_memory(needed + 8 * num_links, f"counting in {task!r}")
-        sizes = (task.num_observations, num_rows, steps)
-        counts = CountArrays.empty(self.arrays.indptr, *sizes, no_moves_seen(self), self.num_recent, num_links)
+        arrays = self.arrays
+        counts = self.empty_counts(arrays.indptr, len(arrays.extra_rows), len(arrays.edges))
         return with_every_row(counts, self.spec.every_step.rows.rows) if self.layout.unseen else counts
-
-    def experience(self) -> Experience:
-        experience = super().experience()
-        return replace(experience, truth=self.task) if self.learner.privileged else experience
 
     def play(self, most: int) -> None:
         last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.spec.horizon
@@ -111,12 +99,12 @@ class TaskWorld(World):
             self._referenced = self.log, by_reference(self.log)
         return self._referenced[1]
 
-    def advance(self, most: int) -> None:
-        """Plan and play on: many plans in one compiled call, if they are compiled."""
-        if self.plans_compiled:
+    def advance(self, most: int, on_plan: Callable[[], None] | None) -> None:
+        """Plan and play on: many plans in one compiled call, if they are compiled and nobody looks at them."""
+        if self.plans_compiled and on_plan is None:
             self._plan_and_play(self.played + most)
         else:
-            super().advance(most)
+            super().advance(most, on_plan)
 
     def _plan_and_play(self, last: int) -> None:
         work = self.workspace()
