@@ -29,7 +29,8 @@ from praemia.cli import execute
 from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
 from praemia.experiments.experiment_file import load_experiment
-from praemia.exploration import Dataset, Euler
+from praemia.exploration import Dataset
+from praemia.exploration.explore import Euler
 from praemia.files.load_save import FORMATS
 from praemia.inference import load_traces
 from praemia.machines.syntax import parse_guard
