@@ -175,8 +175,7 @@ def test_a_regret_of_nothing_counts_as_much_where_the_optimum_is_negative() -> N
 def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> None:
     ends = {"warehouse-3": [(50.0, 50.0), (50.0, 50.0), (0.0, 50.0)], "rooms-9": [(50.0, 100.0)] * 3}
     settings = {
-        task: [Series(task, "a", tuple(made(task, "a", run, end) for run, end in enumerate(runs)))]
-        for task, runs in ends.items()
+        task: [Series(tuple(made(task, "a", run, end) for run, end in enumerate(runs)))] for task, runs in ends.items()
     }
     (line,) = standings(LeagueTable.of(settings))
     assert (line.settled, line.settled_after) == (1, np.inf)
@@ -193,7 +192,7 @@ def test_tails_are_medians_over_tasks() -> None:
 
 def test_ranks_over_time_are_those_of_the_mean_regret_so_far() -> None:
     early, late = (made("rooms-9", "early", 0, (90.0, 90.0)), made("rooms-9", "late", 0, (0.0, 100.0)))
-    found = LeagueTable.of({"rooms-9": [Series("rooms-9", run.title, (run,)) for run in (early, late)]})
+    found = LeagueTable.of({"rooms-9": [Series((run,)) for run in (early, late)]})
     assert rank_profile(found, np.array([0.01, 0.5, 1.0])).tolist() == [[2.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
 
 
@@ -210,7 +209,7 @@ def test_the_papers_settings_are_told_apart() -> None:
 def test_yardsticks_have_no_rank_and_are_shown() -> None:
     regrets = {f"drawn-lake-{i}": {"UCBVI-PRM": [8.0 + i], "a": [4.0]} for i in range(2)}
     told = {
-        task: [*members, Series(task, "told", (replace(made(task, "told", 0, (2.0, 2.0)), learner="told-support"),))]
+        task: [*members, Series((replace(made(task, "told", 0, (2.0, 2.0)), learner="told-support"),))]
         for task, members in study(regrets).settings.items()
     }
     found = LeagueTable.of(told)
@@ -223,7 +222,7 @@ def test_yardsticks_have_no_rank_and_are_shown() -> None:
 
 def test_linear_runs_are_counted_by_task() -> None:
     runs = (made("warehouse-3", "a", 0, (50.0, 100.0)), made("warehouse-3", "a", 1, (50.0, 50.0)))
-    (line,) = standings(LeagueTable.of({"warehouse-3": [Series("warehouse-3", "a", runs)]}))
+    (line,) = standings(LeagueTable.of({"warehouse-3": [Series(runs)]}))
     assert line.linear == {"warehouse-3": 1}
     assert standings_table([line]).rows[0][HEADER.index("linear")] == "1/2"
 

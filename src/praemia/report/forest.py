@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Forest:
         """Whether every row has one interval, which then stands beside it in numbers."""
         return all(len(row.marks) == 1 for row in self.rows)
 
-    @property
+    @cached_property
     def axis(self) -> Axis:
         """An axis of 100 units that holds all estimates, the even value, and the intervals that are not endless."""
         intervals = [mark.interval for row in self.rows for mark in row.marks]
