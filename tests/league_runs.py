@@ -40,7 +40,7 @@ def study(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Study:
     """Return a league from final regrets by task and learner; all is lost in the first half of a run."""
     settings = {
         task: [
-            Series(task, title, tuple(made(task, title, run, (end, end)) for run, end in enumerate(ends)))
+            Series(tuple(made(task, title, run, (end, end)) for run, end in enumerate(ends)))
             for title, ends in members.items()
         ]
         for task, members in regrets.items()

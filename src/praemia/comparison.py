@@ -119,7 +119,7 @@ def compare(
                 run = simulate(task, learner, num_episodes, (seed, number), on_progress=report_all)
                 runs_of[title].append(replace(run, title=title))
                 before += length
-    return LearnerComparison(task.name, tuple(Series(task.name, title, tuple(own)) for title, own in runs_of.items()))
+    return LearnerComparison(task.name, tuple(Series(tuple(own)) for own in runs_of.values()))
 
 
 def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:

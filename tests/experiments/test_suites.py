@@ -85,7 +85,7 @@ def test_a_share_is_learned_when_no_later_learned_policy_falls_below_it() -> Non
 
 def test_curves_are_medians_of_what_the_last_plan_is_worth() -> None:
     members = [run_with([0.0, 1.0]), run_with([0.0, 0.5]), run_with([0.2, 0.6])]
-    curve = share_curve(Series("t", "l", tuple(members)), np.array([0.0, 19.0, 20.0, 39.0]))
+    curve = share_curve(Series(tuple(members)), np.array([0.0, 19.0, 20.0, 39.0]))
     np.testing.assert_allclose(curve, [0.0, 0.0, 0.6, 0.6])
 
 
@@ -136,7 +136,7 @@ def test_named_learners_play_as_published_and_others_at_their_defaults() -> None
 
 def test_lines_are_in_the_order_of_the_suite_and_have_the_published_figure() -> None:
     first, second = OFFICE.benchmarks[:2]
-    members = [Series(item.task, "CRM", (run_with([0.5, 1.0]),)) for item in (second, first)]
+    members = [Series((replace(run_with([0.5, 1.0]), task=item.task, title="CRM"),)) for item in (second, first)]
     lines = suite_lines(OFFICE, {series.task: [series] for series in members})
     assert [line.task for line in lines] == [first.task, second.task]
     assert [line.published for line in lines] == [66_693, 129_804]

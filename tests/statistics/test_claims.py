@@ -68,7 +68,7 @@ def test_growth_that_falls_short_of_the_square_root_of_the_machine_is_still_grow
 
 
 def test_without_runs_nothing_is_decided() -> None:
-    claims = check(CLAIMS, [])
+    claims = [check(statement, {}) for statement in CLAIMS]
     assert {claim.held for claim in claims} == {None}
     assert {claim.verdict for claim in claims} == {"not decided: runs missing"}
 

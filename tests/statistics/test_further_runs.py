@@ -17,16 +17,13 @@ CATALOGUE = [
 
 def claim(outcomes: list[bool | None], held: bool | None = None, runs: int = 16, *, helps: bool = True) -> Claim:
     """Return a claim that compares A with B in the warehouse, then A with C in the rooms."""
-    parts = (
-        (("one", "warehouse-3", "A"), ("one", "warehouse-3", "B")),
-        (("one", "rooms-9", "A"), ("one", "rooms-9", "C")),
-    )
+    parts = ((("warehouse-3", "A"), ("warehouse-3", "B")), (("rooms-9", "A"), ("rooms-9", "C")))
     quantities = [Quantity("", own, ("", "", ""), lambda *_: None) for own in parts]
     evidence = tuple(
         Measurement(quantity, Interval(1.0, 0.5, 2.0), Scale.ratio(), runs, outcome, "")
         for outcome, quantity in zip(outcomes, quantities, strict=False)
     )
-    statement = Statement("key", "", "", "", "", Question.ABOVE, quantities, more_runs_help=helps)
+    statement = Statement("key", "", "", "", "", Question.ABOVE, quantities, "one", more_runs_help=helps)
     return Claim(statement, held, "why", 0.99, evidence)
 
 

@@ -97,7 +97,7 @@ def test_that_linear_runs_are_rare_takes_many_runs_to_show_and_many_linear_ones_
         (own,) = [series for series in members if series.title == "headroom"]
         broken = tuple(made("rooms-9", "headroom", run, (50.0, 100.0)) for run in range(linear))
         changed = [s for s in members if s.title != "headroom"]
-        changed.append(Series("rooms-9", "headroom", (*broken, *own.runs[linear:])))
+        changed.append(Series((*broken, *own.runs[linear:])))
         found.settings["rooms-9"] = changed
         claim = checked(found)["headroom-linear"]
         assert f"{linear} of 1,216 runs" in claim.evidence[0].quantity.what
@@ -113,7 +113,7 @@ def test_tails_hold_while_the_worst_run_of_most_tasks_is_below_twice_the_mean() 
             (own,) = [series for series in found.settings[task] if series.title == "headroom"]
             runs = (made(task, "headroom", 0, (30.0, 30.0)), *own.runs[1:])
             others = [series for series in found.settings[task] if series.title != "headroom"]
-            found.settings[task] = [*others, Series(task, "headroom", runs)]
+            found.settings[task] = [*others, Series(runs)]
         outcomes.append(checked(found)["headroom-tails"].held)
     assert outcomes == [True, False]
 

@@ -89,7 +89,7 @@ def test_no_interval_holds_above_and_below_at_once(middle: float, half: float) -
 
 
 def line(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Measurement:
-    (claim,) = check([statement(low, high, runs, question)], [])
+    claim = check(statement(low, high, runs, question), {})
     return claim.evidence[0]
 
 
@@ -141,7 +141,7 @@ def test_a_claim_holds_when_all_comparisons_do_and_fails_with_one() -> None:
 def test_the_verdict_says_which_of_three_and_why() -> None:
     texts = []
     for low, high in ((1.5, 2.0), (0.5, 0.8), (0.5, 2.0)):
-        (claim,) = check([statement(low, high)], [])
+        claim = check(statement(low, high), {})
         texts += [claim.verdict, *verdict_lines([claim])]
     assert texts == [
         "held",

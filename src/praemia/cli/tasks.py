@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from praemia.cli.output import emit, fields_text, json_option, terminal_width, w
 from praemia.cli.progress import display
 from praemia.errors import ParameterError
 from praemia.text_tables import Table, plural
+
+if TYPE_CHECKING:
+    from praemia.tasks.task import Task
 
 
 @click.command("solve")
@@ -90,11 +93,12 @@ def envs_command(name: str | None) -> None:
     The names in the list are examples: warehouse-7 or riverswim-40 are environments too.
     """
     from praemia import envs
-    from praemia.envs.registry import aims
+    from praemia.envs.registry import FAMILIES
 
     if name is None:
+        aims = [aim for family in FAMILIES.values() for aim in family.examples.values()]
         entries = [_env_entry(example) for example in envs.names()]
-        rows = [(entry["name"], *_sizes_text(entry), aims()[entry["name"]]) for entry in entries]
+        rows = [(entry["name"], *_sizes_text(entry), aim) for entry, aim in zip(entries, aims, strict=True)]
         table = Table(("name", "sizes", "horizon", "what to do"), rows).text(terminal_width())
         emit(
             {"environments": envs.names(), "entries": entries},
@@ -103,7 +107,7 @@ def envs_command(name: str | None) -> None:
         return
     task = envs.make(name)
     record = _env_entry(name) | {"propositions": list(task.machine.propositions)}
-    emit(record, "" if wants_json() else f"{envs.describe(name)}\n\n{task.draw()}")
+    emit(record, "" if wants_json() else f"{_env_text(name, task)}\n\n{task.draw()}")
 
 
 SIZES = ("observations", "actions", "machine_states", "horizon")
@@ -111,15 +115,29 @@ SIZES = ("observations", "actions", "machine_states", "horizon")
 
 def _env_entry(name: str) -> dict[str, Any]:
     """Return a built-in task as plain data: what it is, and its sizes."""
-    from praemia.envs.registry import make, summary
+    from praemia.envs.registry import FAMILIES, make, parse_name
 
-    task = make(name)
+    task, (family, _) = make(name), parse_name(name)
     sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
     return {
         "name": task.name,
         **dict(zip(SIZES, sizes, strict=True)),
-        "summary": summary(name).partition(";")[0].rstrip("."),
+        "summary": FAMILIES[family].summary.partition(";")[0].rstrip("."),
     }
+
+
+def _env_text(name: str, task: Task) -> str:
+    """Say in a few lines what a built-in task is."""
+    from praemia.envs.registry import FAMILIES, parse_name
+
+    family, _ = parse_name(name)
+    return (
+        f"{task.name}: {FAMILIES[family].summary}\n"
+        f"{', '.join(task.sizes)}\n"
+        f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "
+        f"propositions: {', '.join(task.machine.propositions)}\n"
+        f"parameters of {family}: {', '.join(FAMILIES[family].parameters)}"
+    )
 
 
 def _sizes_text(entry: dict[str, Any]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.numbering import cells
 from praemia.envs.office import office, office_jair, office_map
-from praemia.envs.registry import describe, make, names
+from praemia.envs.registry import make, names
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
@@ -26,7 +26,6 @@ __all__ = [
     "TaskEnv",
     "cells",
     "craft",
-    "describe",
     "drawn_task",
     "flower",
     "from_gymnasium",

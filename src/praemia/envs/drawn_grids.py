@@ -18,7 +18,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 
 OnMap: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and how many moves the errands take if none slips
-Text = NDArray[np.str_]
+Rows = NDArray[np.str_]
 LEGS = 6  # so many errands of a machine are counted for that
 PIT, DESK, GOAL = "t", "d", "g"
 ICE = (1 / 3, 1 / 3, 1 / 3, 0.0)
@@ -112,7 +112,7 @@ def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     return grid_map.mdp(), errands(rng, ("a", "b", "c"), states, fits=_fits(states, way, most), sure=True), way
 
 
-def _maze_walls(rng: np.random.Generator, side: int) -> Text:
+def _maze_walls(rng: np.random.Generator, side: int) -> Rows:
     """Return the text of cells with thin walls between them; the doors make them a tree, drawn from the first cell."""
     text = np.full((2 * side - 1, 2 * side - 1), FLOOR)
     text[1::2], text[:, 1::2] = "-", "|"
@@ -131,7 +131,7 @@ def _maze_walls(rng: np.random.Generator, side: int) -> Text:
     return text
 
 
-def _office_walls(rng: np.random.Generator, across: int) -> Text:
+def _office_walls(rng: np.random.Generator, across: int) -> Rows:
     """Return the text of rooms of 3 × 3 cells: thin walls between them, with a door between each two neighbours."""
     text = np.full((4 * across - 1, 4 * across - 1), FLOOR)
     text[3::4], text[:, 3::4] = "-", "|"
@@ -152,24 +152,24 @@ def _slip(rng: np.random.Generator) -> Slip:
     return 1.0 - 3.0 * aside, aside, aside, aside
 
 
-def _floor(text: Text) -> list[Cell]:
+def _floor(text: Rows) -> list[Cell]:
     """Return where the text has floor, row by row."""
     return [(int(r), int(c)) for r, c in np.argwhere(text == FLOOR)]
 
 
-def _spread(rng: np.random.Generator, text: Text, count: int) -> list[Cell]:
+def _spread(rng: np.random.Generator, text: Rows, count: int) -> list[Cell]:
     """Draw different places."""
     floor = _floor(text)
     return [floor[i] for i in rng.permutation(len(floor))[:count].tolist()]
 
 
-def _some_others(rng: np.random.Generator, text: Text, taken: Collection[Cell], one_in: int) -> list[Cell]:
+def _some_others(rng: np.random.Generator, text: Rows, taken: Collection[Cell], one_in: int) -> list[Cell]:
     """Draw one in so many of the places that are not taken."""
     others = [place for place in _floor(text) if place not in taken]
     return [others[i] for i in rng.permutation(len(others))[: max(1, len(others) // one_in)].tolist()]
 
 
-def _map(text: Text, places: Mapping[str, Sequence[Cell]], legend: Mapping[str, str], slip: Slip = SLIP) -> GridMap:
+def _map(text: Rows, places: Mapping[str, Sequence[Cell]], legend: Mapping[str, str], slip: Slip = SLIP) -> GridMap:
     """Write letters into a text and make its map."""
     text = text.copy()
     for letter, cells in places.items():

@@ -48,6 +48,11 @@ class Family:
         """The names of the parameters that ``make`` takes."""
         return tuple(inspect.signature(self.make).parameters)
 
+    @property
+    def summary(self) -> str:
+        """What such a task is about, in a line: the first of what ``make`` says of itself."""
+        return (inspect.getdoc(self.make) or "").splitlines()[0].replace("`", "")
+
 
 _SIZE = f"-(?P<size>{_NUMBER})"
 _SIZES = f"-(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
@@ -143,7 +148,7 @@ def make(name: str, **params: Any) -> Task:
     >>> praemia.envs.make("warehouse", size=4, horizon=20).horizon
     20
     """
-    family, in_name = _parse(name)
+    family, in_name = parse_name(name)
     parameters = FAMILIES[family].parameters
     for key in params:
         if key not in parameters:
@@ -164,53 +169,10 @@ def names() -> list[str]:
     >>> "warehouse-4" in praemia.envs.names()
     True
     """
-    return list(aims())
+    return [name for family in FAMILIES.values() for name in family.examples]
 
 
-def summary(name: str) -> str:
-    """Say in a line what a built-in task is about.
-
-    Examples
-    --------
-    >>> summary("warehouse-4")
-    'Fetch an item from one corner of a grid and deliver it to another.'
-    """
-    family, _ = _parse(name)
-    return (inspect.getdoc(FAMILIES[family].make) or "").splitlines()[0].replace("`", "")
-
-
-def aims() -> dict[str, str]:
-    """Return for every name of ``names`` what to do there, in a few words.
-
-    Examples
-    --------
-    >>> aims()["warehouse-4"]
-    'fetch an item and deliver it'
-    """
-    return {name: aim for family in FAMILIES.values() for name, aim in family.examples.items()}
-
-
-def describe(name: str) -> str:
-    """Say in a few lines what a built-in task is.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> print(praemia.envs.describe("warehouse-4").splitlines()[1])
-    16 observations, 5 actions, 3 machine states, horizon 12
-    """
-    family, _ = _parse(name)
-    task = make(name)
-    return (
-        f"{task.name}: {summary(name)}\n"
-        f"{', '.join(task.sizes)}\n"
-        f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "
-        f"propositions: {', '.join(task.machine.propositions)}\n"
-        f"parameters of {family}: {', '.join(FAMILIES[family].parameters)}"
-    )
-
-
-def _parse(name: str) -> tuple[str, dict[str, Any]]:
+def parse_name(name: str) -> tuple[str, dict[str, Any]]:
     """Return the family of a name and the parameters in it."""
     for family, entry in FAMILIES.items():
         match = re.fullmatch(f"{family}(?:{entry.suffix})?", str(name))

@@ -3,8 +3,8 @@
 When a worker dies, only its unfinished jobs are lost. They are run again, and since a run depends on its job alone,
 the results are the same. A user's learner that fails costs only its own runs.
 
-Jobs run in this process, in processes on this computer, or on a Dask cluster: each is an ``Executor`` of the standard
-library.
+Jobs run in this process, or in workers: processes on this computer or on a Dask cluster, both an ``Executor`` of the
+standard library.
 """
 
 from __future__ import annotations
@@ -116,9 +116,6 @@ def _run(
     todo: list[Job], keep: Callable[[Run], None], progress: Progress, num_workers: int | None, address: str | None
 ) -> list[Failure]:
     """Run jobs here or in workers, in any order; keep each run as soon as it is finished, and return the failures."""
-    if address is not None or (usable_cores() if num_workers is None else num_workers) > 1:
-        for job in todo:
-            _require_portable(job)
     failures: list[Failure] = []
 
     def finish(job: Job, result: Run | Failure) -> None:
@@ -128,6 +125,13 @@ def _run(
             failures.append(result)
         progress.done()
 
+    num_workers = require_whole("jobs", usable_cores() if num_workers is None else num_workers, 1, MAX_JOBS)
+    if address is None and num_workers == 1:
+        for job in todo:
+            finish(job, perform(job))
+        return failures
+    for job in todo:
+        _require_portable(job)
     todo, setbacks = list(todo), 0
     while todo:
         before = len(todo)
@@ -155,12 +159,11 @@ def _require_portable(job: Job) -> None:
 def _drain(todo: list[Job], finish: Callable[[Job, Run | Failure], None], executor: Executor) -> None:
     """Work through the list; a job leaves it when its result has been dealt with."""
     waiting = iter(list(todo))
-    ahead = getattr(executor, "ahead", AHEAD)
     running: dict[Future[Run | Failure], Job] = {}
     while True:
         for job in waiting:
             running[executor.submit(perform, job)] = job
-            if len(running) >= ahead:
+            if len(running) >= AHEAD:
                 break
         if not running:
             return
@@ -176,41 +179,22 @@ class EngineError(PraemiaError):
 
 
 @contextmanager
-def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Executor]:
-    """Yield an executor: on a cluster if there is an address, else ``jobs`` processes (all cores by default)."""
+def engine(num_workers: int, address: str | None) -> Iterator[Executor]:
+    """Yield an executor: on a cluster if there is an address, else processes on this computer."""
     if address is not None:
         with _dask(address) as executor:
             yield executor
         return
-    count = usable_cores() if jobs is None else jobs
-    require_whole("jobs", count, 1, MAX_JOBS)
-    if count == 1:
-        yield _InThisProcess()
-        return
     # Spawn, not fork: a fork would copy locks that threads of this process hold.
     context = multiprocessing.get_context("spawn")
     if sys.platform == "win32":
-        count = min(count, 61)  # the most that Windows can wait for
-    with shared_board(context, count) as board:
-        executor = ProcessPoolExecutor(count, context, initializer=join_board, initargs=board)
+        num_workers = min(num_workers, 61)  # the most that Windows can wait for
+    with shared_board(context, num_workers) as board:
+        executor = ProcessPoolExecutor(num_workers, context, initializer=join_board, initargs=board)
         try:
             yield executor
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
-
-
-class _InThisProcess(Executor):
-    """Run each job at once, in this process. One is submitted at a time, so its result is stored before the next."""
-
-    ahead = 1
-
-    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(function(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @contextmanager

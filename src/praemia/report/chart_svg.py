@@ -143,7 +143,7 @@ def _grid(chart: Chart, across: Axis, up: Axis) -> Iterable[str]:
 def short(value: float) -> str:
     """Write a number on an axis in few letters."""
     if value >= 1e4:
-        return f"{value / 1e3:g}k" if value < 1e6 else f"{value / 1e6:g}M"
+        return f"{value / 1e3:.4g}k" if value < 1e6 else f"{value / 1e6:.4g}M"
     return f"{value:,g}" if value == int(value) else f"{value:g}"
 
 

@@ -17,7 +17,7 @@ from praemia.files.atomic_io import write_whole
 from praemia.pictures.policy_page import ink, shaded
 from praemia.pictures.scene import Area, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
-from praemia.report.chart_svg import legend
+from praemia.report.chart_svg import legend, short
 from praemia.report.charts import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 from praemia.report.forest import Forest, Mark, Row
 from praemia.report.rendering import address, render_page, resource
@@ -178,7 +178,7 @@ def _map(picture: Picture, visits: NDArray[np.int64]) -> Scene:
     shade = np.where(visits == 0, 0.0, 0.15 + 0.7 * (logs - logs.min()) / span)
     items = shaded(picture, shade, np.zeros(len(visits), dtype=bool))
     for spot, level, count in zip(picture.spots, shade.tolist(), visits.tolist(), strict=True):
-        items.append(Text(spot.x, spot.y + 0.22, _short(count), 0.24, ink(level), anchor="middle"))
+        items.append(Text(spot.x, spot.y + 0.22, short(count), 0.24, ink(level), anchor="middle"))
     title = "Visits of each place's least tried action"
     across, down = picture.extent
     page = [Text(12.0, 20.0, title, 15, bold=True), *place(items, 12.0, 44.0, CELL)]
@@ -196,7 +196,7 @@ def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> Scene:
         y = 44.0 + ROW * i
         items.append(Text(left - 6.0, y, name, 11, anchor="end"))
         items.append(Area(left + length / 2, y, length, 0.7 * ROW, BLUE.colour))
-        items.append(Text(left + length + 5.0, y, _short(int(visits[o])), 11))
+        items.append(Text(left + length + 5.0, y, short(int(visits[o])), 11))
     return Scene(max(400.0, left + BAR + 60.0), 50.0 + ROW * len(names), tuple(items), title)
 
 
@@ -253,7 +253,3 @@ def _share(row: MachineReport, value: float) -> float:
 def _loss_share(row: MachineReport, loss: float) -> float:
     largest = row.plan.certificate.largest
     return min(1.0, max(LEAST_SHARE, loss / largest if largest > 0.0 else 0.0))
-
-
-def _short(count: int) -> str:
-    return f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k"

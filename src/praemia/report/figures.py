@@ -81,10 +81,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 def run_figure(run: Run) -> Figure:
     """Draw the regret of one run over episodes; on a black box, where it is not known, the mean return so far."""
-    if run.optimal_value is None:
-        charts = [return_chart(run)]
-    else:
-        charts = regret_charts({run.task: [Series(run.task, run.title, (run,))]})
+    charts = [return_chart(run)] if run.optimal_value is None else regret_charts({run.task: [Series((run,))]})
     return chart_figure(charts, f"{run.title} on {run.task}")
 
 

@@ -10,7 +10,7 @@ not count where it is asked how it does on others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
 from scipy.stats import binomtest
@@ -60,8 +60,8 @@ SLOWER = "every interval of the quotient of the two factors lies below 1"
 MORE_STATES = f"from {13 + FLOWER_LOOPS[0]} to {13 + FLOWER_LOOPS[-1]} machine states"
 
 
-def _ratios(settings: Iterable[str], others: Sequence[str], ours: str = PRM, study: str = "paper") -> list[Quantity]:
-    return [ratio(setting, other, ours, study) for setting, other in product(settings, others)]
+def _ratios(settings: Iterable[str], others: Sequence[str], ours: str = PRM) -> list[Quantity]:
+    return [ratio(setting, other, ours) for setting, other in product(settings, others)]
 
 
 BASELINES = (PRM, PRODUCT, L1, CORRECT)
@@ -148,7 +148,8 @@ CLAIMS = (
         f"The regret of {PRM} does not grow with the number of machine states.",
         f"the interval of the ratio, {MORE_STATES}, stays below 1.1",
         Question.NO_MORE,
-        [size_effect(*FLOWERS, PRM, "machine-size")],
+        [size_effect(*FLOWERS, PRM)],
+        study="machine-size",
     ),
     Statement(
         "machine-size-product",
@@ -157,7 +158,8 @@ CLAIMS = (
         f"The regret of {PRODUCT}, which learns in the product, does grow with the number of machine states.",
         f"the interval of the ratio, {MORE_STATES}, lies above 1",
         Question.ABOVE,
-        [size_effect(*FLOWERS, PRODUCT, "machine-size")],
+        [size_effect(*FLOWERS, PRODUCT)],
+        study="machine-size",
     ),
     # The paper reads the next two from its bounds; the baseline is UCRL2-RM-B with correct intervals.
     Statement(
@@ -167,7 +169,8 @@ CLAIMS = (
         f"The regret of {PRM} grows more slowly with the horizon than those of {L1} and {CORRECT}.",
         SLOWER,
         Question.BELOW,
-        [relative_growth(*HORIZONS, other, PRM, "horizon") for other in (L1, CORRECT)],
+        [relative_growth(*HORIZONS, other, PRM) for other in (L1, CORRECT)],
+        study="horizon",
     ),
     Statement(
         "observations",
@@ -176,7 +179,8 @@ CLAIMS = (
         f"The regret of {PRM} grows more slowly with the number of observations than that of {CORRECT}.",
         SLOWER,
         Question.BELOW,
-        [relative_growth(*RIVERS, CORRECT, PRM, "river-length")],
+        [relative_growth(*RIVERS, CORRECT, PRM)],
+        study="river-length",
     ),
     Statement(
         "square-root",
@@ -215,24 +219,23 @@ FEW_RUNS = 2  # of each task, where the tasks are the sample
 
 def check_claims(studies: Sequence[Study]) -> list[Claim]:
     """Check what is claimed of the studies that there are."""
-    names = {study.name for study in studies}
-    claims = check([statement for statement in CLAIMS if statement.study in names], studies)
-    return claims + [claim for study in studies if study.name == LEAGUE for claim in _check_league(study)]
+    settings = {study.name: study.settings for study in studies}
+    statements = (*CLAIMS, *_league_statements(settings.get(LEAGUE, {})))
+    return [check(item, settings[item.study]) for item in statements if item.study in settings]
 
 
-def _check_league(study: Study) -> list[Claim]:
-    """Check the claims against the runs of a league.
+def _league_statements(settings: Mapping[str, Sequence[Series]]) -> list[Statement]:
+    """Return what is claimed of a league.
 
-    There are none where Headroom does not play with others, or only on tasks of the user's choice: those of the league
+    It is nothing where Headroom does not play with others, or only on tasks of the user's choice: those of the league
     are drawn.
     """
-    board = LeagueTable.of(study.settings)
-    untouched = {task: members for task, members in study.settings.items() if is_untouched(task)}
-    is_league = any(task.startswith(f"{DRAWN}-") for task in untouched)
-    if OWN not in board.learners or len(board.learners) < 2 or not is_league:
+    untouched = {task: members for task, members in settings.items() if is_untouched(task)}
+    learners = LeagueTable.of(settings).learners
+    if OWN not in learners or len(learners) < 2 or not any(task.startswith(f"{DRAWN}-") for task in untouched):
         return []
     others = LeagueTable.of(untouched)
-    return check([_first(others), _short_tails(others), _few_linear_runs(study)], [study])
+    return [_first(others), _short_tails(others), _few_linear_runs(settings)]
 
 
 def _first(board: LeagueTable) -> Statement:
@@ -246,7 +249,7 @@ def _first(board: LeagueTable) -> Statement:
         def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
             return regret_ratio(board, other, OWN, confidence), Scale.ratio(), sample
 
-        parts = tuple((LEAGUE, task, title) for task in board.tasks for title in (other, OWN))
+        parts = tuple((task, title) for task in board.tasks for title in (other, OWN))
         words = (f"{OWN} is ahead", "level", f"{other} is ahead")
         return Quantity(f"regret of {other} ÷ that of {OWN}", parts, words, measure)
 
@@ -260,6 +263,7 @@ def _first(board: LeagueTable) -> Statement:
         f"({', '.join(board.kinds)}), compared task by task; ranks play no part",
         Question.ABOVE,
         [against(name) for name in board.learners if name != OWN],
+        study=LEAGUE,
         more_runs_help=more_runs_help,
         too_few="" if more_runs_help else extent,
     )
@@ -292,13 +296,14 @@ def _short_tails(board: LeagueTable) -> Statement:
         f"The worst run of {OWN} on a task has at most twice the mean regret, in the median over tasks.",
         f"the interval of the median lies below {TAIL:g}; the more runs, the worse the worst of them",
         Question.NO_MORE,
-        [Quantity(what, tuple((LEAGUE, task, OWN) for task in board.tasks), words, measure)],
+        [Quantity(what, tuple((task, OWN) for task in board.tasks), words, measure)],
+        study=LEAGUE,
         more_runs_help=runs < MIN_RUNS,
     )
 
 
-def _few_linear_runs(study: Study) -> Statement:
-    members = {task: s for task, own in study.settings.items() for s in own if s.title == OWN}
+def _few_linear_runs(settings: Mapping[str, Sequence[Series]]) -> Statement:
+    members = {task: s for task, own in settings.items() for s in own if s.title == OWN}
     runs = [run for series in members.values() for run in series.runs]
     linear, fewest = sum(map(is_linear, runs)), min(series.num_runs for series in members.values())
 
@@ -315,5 +320,6 @@ def _few_linear_runs(study: Study) -> Statement:
         f"Of 100 runs of {OWN} fewer than one ends with linear regret, on average over the league's tasks.",
         "the interval of the share of linear runs lies below 1%; the league's rule says when a run is linear",
         Question.NO_MORE,
-        [Quantity(what, tuple((LEAGUE, task, OWN) for task in members), words, measure)],
+        [Quantity(what, tuple((task, OWN) for task in members), words, measure)],
+        study=LEAGUE,
     )

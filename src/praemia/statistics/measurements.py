@@ -17,9 +17,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import Experiment
 from praemia.statistics.intervals import Interval, exponent_interval, quotient_interval, sum_interval
-from praemia.statistics.stored_runs import Series, Study, paired
+from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import MARGIN, MIN_RUNS, MOST_RUNS, Question, Scale, bonferroni_level
 
 TENFOLD = 10
@@ -27,7 +28,7 @@ TOO_FEW = "too few runs"
 TOO_WIDE = "the intervals are too wide"
 MISSING = "runs missing"
 
-Part: TypeAlias = tuple[str, str, str]  # a series, as (study, setting, learner)
+Part: TypeAlias = tuple[str, str]  # a series of a study, as (setting, learner)
 
 
 # From series and a confidence level to an interval, the scale that it is read on, and how many draws it rests on, runs
@@ -60,7 +61,7 @@ class Statement:
     ----------
     key : a short name for programs; heading : one for people; text : the claim in a sentence.
     source : whether the paper claims it, or it is asked beyond the paper; rule : when it counts as held.
-    context : quantities shown beside those that decide.
+    study : whose runs it is about. context : quantities shown beside those that decide.
     more_runs_help : whether further runs could decide it.
     too_few : what there are too few of, where it is not runs.
     """
@@ -72,14 +73,10 @@ class Statement:
     rule: str
     question: Question
     quantities: Sequence[Quantity]
+    study: str = SIX_SETTINGS
     context: Sequence[Quantity] = ()
     more_runs_help: bool = True
     too_few: str = ""
-
-    @property
-    def study(self) -> str:
-        """The study whose runs it is about."""
-        return next((study for quantity in self.quantities for study, *_ in quantity.parts), "")
 
 
 @dataclass(frozen=True)
@@ -143,45 +140,45 @@ class Claim:
         return "; ".join(f"{reading} in {count} of {total}" for reading, count in counts.most_common())
 
 
-def ratio(setting: str, other: str, ours: str, study: str = "paper") -> Quantity:
+def ratio(setting: str, other: str, ours: str) -> Quantity:
     """Compare the regrets of two learners in a setting: other ÷ ours, more than 1 where ours is lower."""
-    parts = ((study, setting, other), (study, setting, ours))
+    parts = ((setting, other), (setting, ours))
     words = (f"{ours} is lower", "level", f"{other} is lower")
     return Quantity(f"{setting}: {other} ÷ {ours}", parts, words, partial(_quotient, (1, -1)))
 
 
-def difference(setting: str, other: str, ours: str, study: str = "paper") -> Quantity:
+def difference(setting: str, other: str, ours: str) -> Quantity:
     """Compare the regrets of two learners in a setting: other − ours, more than 0 where ours is lower."""
-    quotient = ratio(setting, other, ours, study)
+    quotient = ratio(setting, other, ours)
     return replace(quotient, what=f"{setting}: {other} − {ours}", measure=partial(_sum, (1, -1)))
 
 
-def margin_growth(smaller: str, larger: str, other: str, ours: str, study: str = "paper") -> Quantity:
+def margin_growth(smaller: str, larger: str, other: str, ours: str) -> Quantity:
     """Compare the margins other − ours of two settings: more than 0 where it is wider in the larger one."""
-    parts = tuple((study, setting, title) for setting in (larger, smaller) for title in (other, ours))
+    parts = tuple((setting, title) for setting in (larger, smaller) for title in (other, ours))
     what = f"{larger} against {smaller}: {other} − {ours} is wider by"
     return Quantity(what, parts, ("wider", "no change", "narrower"), partial(_sum, (1, -1, -1, 1)))
 
 
-def size_effect(smaller: str, larger: str, title: str, study: str) -> Quantity:
+def size_effect(smaller: str, larger: str, title: str) -> Quantity:
     """Compare the regrets of one learner in two settings: larger ÷ smaller."""
-    parts = ((study, larger, title), (study, smaller, title))
+    parts = ((larger, title), (smaller, title))
     words = ("grows", "no growth", "falls")
     return Quantity(f"{title}: {larger} ÷ {smaller}", parts, words, partial(_quotient, (1, -1)))
 
 
-def relative_growth(smaller: str, larger: str, other: str, ours: str, study: str) -> Quantity:
+def relative_growth(smaller: str, larger: str, other: str, ours: str) -> Quantity:
     """Compare the factors by which two regrets grow: ours ÷ other, less than 1 where ours is slower."""
-    parts = tuple((study, setting, title) for title in (ours, other) for setting in (larger, smaller))
+    parts = tuple((setting, title) for title in (ours, other) for setting in (larger, smaller))
     what = f"{smaller} to {larger}: growth of {ours} ÷ growth of {other}"
     words = (f"{ours} grows faster", "level", f"{ours} grows slower")
     return Quantity(what, parts, words, partial(_quotient, (1, -1, -1, 1)))
 
 
-def growth(setting: str, title: str, study: str = "paper") -> Quantity:
+def growth(setting: str, title: str) -> Quantity:
     """Find how fast a mean regret grows over the last tenfold of episodes: α in K^α, 0.5 for √K and 1 for linear."""
     words = ("faster than √T", "like √T", "slower than √T")
-    return Quantity(f"{setting}: α of {title}", ((study, setting, title),), words, _exponent)
+    return Quantity(f"{setting}: α of {title}", ((setting, title),), words, _exponent)
 
 
 def _quotient(
@@ -210,18 +207,9 @@ def _exponent(members: Sequence[Series], confidence: float) -> tuple[Interval, S
     return exponent_interval(ends, last / first, confidence), scale, series.num_runs
 
 
-def check(statements: Iterable[Statement], studies: Iterable[Study]) -> list[Claim]:
-    """Check statements against the runs of some studies."""
-    series = {
-        (study.name, setting, member.title): member
-        for study in studies
-        for setting, members in study.settings.items()
-        for member in members
-    }
-    return [_check(statement, series) for statement in statements]
-
-
-def _check(statement: Statement, series: Mapping[Part, Series]) -> Claim:
+def check(statement: Statement, settings: Mapping[str, Sequence[Series]]) -> Claim:
+    """Check a statement against the runs of its study's settings."""
+    series = {(setting, member.title): member for setting, members in settings.items() for member in members}
     confidence = bonferroni_level(statement.question, len(statement.quantities))
     evidence, context = (
         [_measure(quantity, statement.question, series, confidence) for quantity in quantities]
@@ -286,20 +274,21 @@ def next_look(runs: int) -> int:
 
 def further_runs(claims: Iterable[Claim], catalogue: Sequence[Experiment]) -> list[Experiment]:
     """Return the runs that the open claims ask for, as experiments: parts of those in the catalogue, with more runs."""
-    num_runs: dict[Part, int] = {}
+    num_runs: dict[str, dict[Part, int]] = {experiment.name: {} for experiment in catalogue}
     for claim in claims:
+        wanted = num_runs.get(claim.statement.study, {})
         for item in claim.evidence if claim.more_runs_help else ():
             look = next_look(item.runs)
             if item.outcome is None and look > item.runs:
-                num_runs |= {part: max(look, num_runs.get(part, 0)) for part in item.quantity.parts}
-    return [part for experiment in catalogue if (part := _part(experiment, num_runs)).settings]
+                wanted.update({part: max(look, wanted.get(part, 0)) for part in item.quantity.parts})
+    return [part for experiment in catalogue if (part := _part(experiment, num_runs[experiment.name])).settings]
 
 
 def _part(experiment: Experiment, num_runs: Mapping[Part, int]) -> Experiment:
     """Return the settings of an experiment in which runs are wanted, one for each number of runs."""
     settings = []
     for setting in experiment.settings:
-        numbers = [num_runs.get((experiment.name, setting.name, choice.title), 0) for choice in setting.choices]
+        numbers = [num_runs.get((setting.name, choice.title), 0) for choice in setting.choices]
         for number in sorted({number for number in numbers if number}):
             choices = tuple(c for c, own in zip(setting.choices, numbers, strict=True) if own == number)
             settings.append(replace(setting, choices=choices, num_runs=number))

@@ -30,9 +30,15 @@ from praemia.text_tables import plural
 class Series:
     """The runs of one learner in one setting."""
 
-    task: str
-    title: str
     runs: tuple[Run, ...]
+
+    @property
+    def task(self) -> str:
+        return self.first.task
+
+    @property
+    def title(self) -> str:
+        return self.first.title
 
     @property
     def num_runs(self) -> int:
@@ -130,7 +136,7 @@ def group(runs: Iterable[Run]) -> list[Series]:
     for run in runs:
         key = (run.task, run.title, Job.of(run).digest, run.seed[:1], run.seed[2:])
         groups.setdefault(key, []).append(run)
-    return [Series(members[0].task, members[0].title, tuple(members)) for members in groups.values()]
+    return [Series(tuple(members)) for members in groups.values()]
 
 
 def discover(store: Store) -> list[Study]:
