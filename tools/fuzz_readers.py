@@ -29,7 +29,7 @@ from praemia.cli import execute
 from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
 from praemia.experiments.experiment_file import load_experiment
-from praemia.exploration import Dataset, Euler
+from praemia.exploration import Dataset
 from praemia.files.load_save import FORMATS
 from praemia.inference import load_traces
 from praemia.machines.syntax import parse_guard
@@ -200,7 +200,7 @@ def _task_files(folder: Path, task: praemia.Task) -> dict[str, Reader]:
 
 def _archives(folder: Path, task: praemia.Task) -> dict[str, Reader]:
     run = praemia.simulate(task, praemia.learners.make("random"), num_episodes=20, seed=0)
-    dataset = praemia.explore(task, episodes=20, method=Euler(policy_episodes=5), seed=0)
+    dataset = praemia.explore(task, episodes=20, policy_episodes=5, seed=0)
     run.save(folder / "run.npz")
     dataset.save(folder / "data.npz")
     runs, data = (folder / "run.npz").read_bytes(), (folder / "data.npz").read_bytes()

@@ -53,6 +53,11 @@ def ordered_sum(values: ArrayLike, axis: int = -1) -> Any:
     return 0.0 + np.add.accumulate(array, axis=axis).take(-1, axis=axis)
 
 
+def draw(sums: NDArray[np.float64], rng: np.random.Generator) -> int:
+    """Draw a place by running sums of weights; scaling makes up for a total that is 1 only to rounding."""
+    return int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+
+
 def one_by_one(function: Callable[[float], float], values: ArrayLike) -> NDArray[np.float64]:
     """Apply a function of ``math`` to every number; NumPy's own are chosen by the processor's features."""
     array = np.asarray(values, dtype=np.float64)

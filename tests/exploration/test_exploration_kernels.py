@@ -136,10 +136,8 @@ def test_distances_follow_their_formula(seed: int, episodes: int, discount: floa
     found = machine_bounds(estimate, sure, policy.transpose(0, 2, 1))
     np.testing.assert_allclose(found.distance, [own[machine.initial, o] for o in range(4)], atol=1e-12)
     np.testing.assert_allclose(found.farthest, [farthest[machine.initial, o] for o in range(4)], atol=1e-12)
-    # The policy that is named as the farthest has that distance.
-    farthest = found.farthest_policy.transpose(0, 2, 1)
-    again = machine_bounds(estimate, sure, farthest)
-    np.testing.assert_allclose(again.distance, found.farthest, atol=1e-12)
+    # A plan that is optimal in the estimate loses no more than the simulation lemma says.
+    assert np.all(found.loss <= found.farthest + found.distance + 1e-12)
 
 
 def test_the_uncertainty_follows_its_formula_and_its_policy_is_greedy() -> None:

@@ -537,15 +537,15 @@ SIMULATION = (
     Fault(
         "successors that move keep their old places",
         "simulation/box_world.py",
-        'int(successors[place]["label"])] = place',
-        'int(successors[place]["label"])] = place - first + old',
+        'int(self.counts.pairs[pair]["first"]) + self.places',
+        "self.places",
         BOX_COUNTS,
     ),
     Fault(
         "the first machine move is always taken in a black box",
         "tasks/machine_table.py",
-        "j = min(place, end - 1)",
-        "j = begin",
+        "j = self.indptr[row] + draw(",
+        "j = self.indptr[row] + 0 * draw(",
         f"{BOX}::test_returns_have_the_mean_of_the_policies_that_were_played",
     ),
 )

@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from praemia.arithmetic import draw
 from praemia.envs.machine_wrapper import MachineView, layout_of
 from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
@@ -110,7 +111,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         row = label * table.num_states + self._machine_state
         move = table.indptr[row] + self._draw(table.probs[table.indptr[row] : table.indptr[row + 1]])
         law = table.laws[table.law_indptr[move] : table.law_indptr[move + 1]]
-        piece = law[self._draw_up_to(law["sum"])]
+        piece = law[draw(law["sum"], self.np_random)]
         self._observation = int(mdp.successors[edge])
         self._machine_state, self._is_over = int(table.targets[move]), bool(mdp.ends[edge])
         return self._labels[label], float(pay(piece, self.np_random))
@@ -137,11 +138,8 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         return self.state_of(self._observation, self._machine_state)
 
     def _draw(self, probs: NDArray[np.float64]) -> int:
-        """Draw a number by its probability; scaling makes up for a sum that is 1 only to rounding."""
-        return self._draw_up_to(np.cumsum(probs))
-
-    def _draw_up_to(self, sums: NDArray[np.float64]) -> int:
-        return int(np.searchsorted(sums, self.np_random.random() * sums[-1], side="right"))
+        """Draw a number by its probability."""
+        return draw(np.cumsum(probs), self.np_random)
 
 
 def make_env(

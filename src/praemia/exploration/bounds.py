@@ -52,6 +52,9 @@ policy's own action they differ by p(Y* − Y^π) = pτD_{h+1} alone, whatever t
 
 so that D ≤ max_a min(Q̄(a) − V̲^π, [a ≠ π]·(Q̄(a) − Q̲(π)) + the largest mean of τD_{h+1} at π). An action with
 Q̄(a) < V̲^π adds nothing: it is not optimal. Because V^π = Q*(π) − pτD_{h+1}, Q̲(π) less that mean is one more V̲^π.
+
+For a plan that is optimal in p̂, D ≤ B* + B^π: the largest mean of Ȳ within a total variation is at most
+p̂Ȳ + tv·most, so that V̄ ≤ V̂ + B*, and likewise V̲^π ≥ V̂ − B^π. So D alone makes the certificate of a machine.
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ from numpy.typing import NDArray
 from praemia.exploration.confidence import Confidence, function_radii
 from praemia.exploration.estimate import Estimate
 from praemia.kernels import certify
-from praemia.kernels.records import Actions, action_type, padded_width
+from praemia.kernels.records import Actions, padded_width
 from praemia.kernels.references import by_reference
 from praemia.tasks.model import padded_exits
 
@@ -79,7 +82,6 @@ class MachineBounds(NamedTuple):
     loss: Values  # [O], ≥ V* − V^π
     farthest: Values  # [O], B*
     distance: Values  # [O], B^π
-    farthest_policy: Actions  # [H, M, O], one whose distance is B*
 
 
 def machine_bounds(estimate: Estimate, confidence: Confidence, policy: Actions) -> MachineBounds:
@@ -87,10 +89,9 @@ def machine_bounds(estimate: Estimate, confidence: Confidence, policy: Actions) 
 
     Part 3 is used when the confidence has it.
     """
-    model, shape = estimate.model, policy.shape
-    data, values = _bound_arrays(estimate, confidence), np.zeros((*shape[1:], certify.NUM_BOUNDS))
-    farthest = np.zeros(shape, dtype=action_type(model.num_actions))
-    certify.bound_values(by_reference(data), np.ascontiguousarray(policy), model.discount, values, farthest)
+    model, data = estimate.model, _bound_arrays(estimate, confidence)
+    values = np.zeros((*policy.shape[1:], certify.NUM_BOUNDS))
+    certify.bound_values(by_reference(data), np.ascontiguousarray(policy), model.discount, values)
     first = values[:, model.table.initial].T
     return MachineBounds(
         upper=first[certify.UPPER],
@@ -98,7 +99,6 @@ def machine_bounds(estimate: Estimate, confidence: Confidence, policy: Actions) 
         loss=first[certify.LOSS],
         farthest=first[certify.FARTHEST],
         distance=first[certify.DISTANCE],
-        farthest_policy=farthest.transpose(0, 2, 1),
     )
 
 

@@ -3,11 +3,10 @@
 With probability 1 − ρ:
 
     J(π*) − J(π̂) ≤ α + 2G·D*                   (the simulation lemma; any reward on trajectories, any policy)
-    J(π*) − J(π̂) ≤ B* + B^π̂                    (the same for a machine, in the product)
-    J(π*) − J(π̂) ≤ D                           (a machine; the optimum and the plan in one and the same environment)
+    J(π*) − J(π̂) ≤ D ≤ B* + B^π̂                (a machine; the optimum and the plan in one and the same environment)
 
-and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs. With a discount,
-J and G are discounted; what is known of p is the same.
+and the certificate is never more than G. (B* + B^π̂ is the simulation lemma in the product.)
+``praemia.exploration.bounds`` has the proofs. With a discount, J and G are discounted; what is known of p is the same.
 
 ``scope`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
@@ -163,11 +162,8 @@ def certify_machine(estimate: Estimate, policy: Actions, failure_prob: float, fi
     ends = (float(ordered_sum(start * far)) for far in (bounds.farthest, bounds.distance))
     farthest, own = (min(largest, sure.start_tv * largest + end) for end in ends)
     simulation, loss = farthest + own, _shifted(bounds.loss, start, sure.start_tv)
-    visits = occupancy(model, policy).pairs
-    if simulation < loss:
-        visits = visits + occupancy(model, bounds.farthest_policy).pairs
     return Certificate(
-        bound=span * min(largest, simulation, loss),
+        bound=span * min(largest, loss),  # never more than the simulation lemma's
         largest=span * largest,
         failure_prob=failure_prob,
         alpha=0.0,
@@ -176,7 +172,7 @@ def certify_machine(estimate: Estimate, policy: Actions, failure_prob: float, fi
         pessimistic=estimate.values_from_unit(0.0 - _shifted(-bounds.lower, start, sure.start_tv)),
         start_tv=sure.start_tv,
         scope=scope,
-        to_visit=_suggestions(dataset, sure, visits),
+        to_visit=_suggestions(dataset, sure, occupancy(model, policy).pairs),
     )
 
 

@@ -90,17 +90,14 @@ class ExploredPlan(Displayed):
     def reward(self) -> RewardMachine | TrajectoryReward:
         return self.problem.machine if isinstance(self.problem, Estimate) else self.problem.reward
 
-    @property
+    @cached_property
     def likely_loss(self) -> float | None:
         """Bayesian: with probability 0.95 under the posterior the loss is at most this.
 
         None for a reward on trajectories. Computed when first used.
         """
-        return None if self._likely is None else self._likely.loss
-
-    @cached_property
-    def _likely(self) -> LikelyLoss | None:
-        return self.likely()
+        likely = self.likely()
+        return None if likely is None else likely.loss
 
     def likely(
         self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnProgress | None = None

@@ -28,7 +28,7 @@ from praemia.exploration.sessions import Environment
 from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.infer import infer_machine
-from praemia.inference.player import EventMemory, Memory, Played, joint_machine, moves_of, play_episodes
+from praemia.inference.player import Memory, Played, joint_machine, moves_of, play_episodes, recent_events
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
 from praemia.limits import MAX_EPISODES
@@ -161,9 +161,10 @@ class _Player:
 
     def explore(self) -> None:
         """Play episodes that go for what is new."""
-        events = EventMemory.of(self.moves, self.labels, EVENTS)
-        counts = events.counts(self.all.labels, self.all.rewards)
-        machine = events.seeking(self.machine, self.labels, counts < self.enough, self.names)
+        events = recent_events(self.labels, EVENTS)
+        memory = self.moves.beside(events)
+        is_new = memory.counts(self.all.labels, self.all.rewards) < self.enough
+        machine = joint_machine(self.machine, events, self.labels, is_new)
         everything_new = np.arange(self.task.max_steps, 0, -1.0)[:, None]  # what an unknown pair is worth: 1 a step
         # What is new is as good late in an episode as early.
         estimate = Estimate.of(self.dataset(self.enough), machine, discount=1.0)
@@ -171,7 +172,7 @@ class _Player:
         if plan.value < NOTHING_NEW:
             self.enough *= 2
         else:
-            self._play(plan.policy.astype(np.int64), events.memory)
+            self._play(plan.policy.astype(np.int64), memory)
 
     def best_policy(self) -> NDArray[np.int64]:
         """Return the optimum of the machine held, in p̂: [H, M, O]."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
@@ -38,11 +38,6 @@ class Memory:
     next: Ints
     rewards: Floats
 
-    @classmethod
-    def none(cls, num_labels: int) -> Memory:
-        """Return a memory of one state, which remembers nothing."""
-        return cls(np.zeros((1, num_labels, 1), dtype=np.int64), np.zeros(0))
-
     @cached_property
     def settled(self) -> Ints:
         """The moves, with a stay in place of every impossible one."""
@@ -69,6 +64,17 @@ class Memory:
         for step in range(labels.shape[1] - 1):
             states[:, step + 1] = self.step(states[:, step], labels[:, step], rewards[:, step])
         return states
+
+    def counts(self, labels: Ints, rewards: Floats) -> Ints:
+        """Return int64[memory, labels], how often each label came in each state of the memory in episodes [N, H]."""
+        size, num_labels = self.next.shape[:2]
+        played = (self.paths(labels, rewards) * num_labels + labels)[labels >= 0]
+        return np.bincount(played, minlength=size * num_labels).reshape(size, num_labels)
+
+    def beside(self, other: Memory) -> Memory:
+        """Return this memory with another beside it that needs no rewards; states are numbered m · others + other."""
+        joint = self.settled[:, None] * len(other.next) + other.next[None]  # [memory, others, labels, rewards + 1]
+        return Memory(joint.reshape(-1, *joint.shape[2:]), self.rewards)
 
     @property
     def is_random(self) -> bool:
@@ -97,78 +103,40 @@ def moves_of(machine: RewardMachine, labels: Sequence[Label]) -> Memory:
     return Memory(moves, rewards)
 
 
-@dataclass(frozen=True, eq=False)
-class EventMemory:
-    """A machine's state together with the last few events: labels other than the empty one.
+def recent_events(labels: Sequence[Label], num_events: int) -> Memory:
+    """Return the memory of the last few events, which are labels other than the empty one."""
+    events = [i for i, label in enumerate(labels) if label]
+    words = [word for length in range(num_events + 1) for word in product(events, repeat=length)]
+    number = {word: i for i, word in enumerate(words)}
+    moves = [
+        [number[(*word, i)[len(word) + 1 - num_events :]] if i in events else number[word] for i in range(len(labels))]
+        for word in words
+    ]
+    return Memory(np.array(moves)[:, :, None], np.zeros(0))
 
-    ``memory`` moves with labels and rewards; its states are numbered m · W + w. shift : int64[W, labels], how the w-th
-    word of recent events moves.
+
+def joint_machine(
+    machine: RewardMachine, memory: Memory, labels: Sequence[Label], is_new: NDArray[np.bool_] | None = None
+) -> RewardMachine:
+    """Return a machine with a memory beside it; states are numbered q · memory + m, rewards have finitely many values.
+
+    With is_new[q · memory + m, labels], what it pays is 1 for every new label, and the memory must not need rewards.
     """
-
-    memory: Memory
-    shift: Ints
-
-    @classmethod
-    def of(cls, moves: Memory, labels: Sequence[Label], num_events: int) -> EventMemory:
-        """Return the memory of a machine's moves and of some events."""
-        events = [i for i, label in enumerate(labels) if label]
-        words = [word for length in range(num_events + 1) for word in product(events, repeat=length)]
-        number = {word: i for i, word in enumerate(words)}
-        shift = np.array(
-            [
-                [number[(*word, i)[-num_events:]] if i in events else number[word] for i in range(len(labels))]
-                for word in words
-            ]
-        )
-        joint = moves.settled[:, None] * len(words) + shift[None, :, :, None]  # [M, W, labels, rewards + 1]
-        return cls(Memory(joint.reshape(-1, *joint.shape[2:]), moves.rewards), shift)
-
-    def counts(self, labels: Ints, rewards: Floats) -> Floats:
-        """Return float64[memory, labels], how often each label came in each state of the memory in episodes [N, H]."""
-        states, num_labels = self.memory.paths(labels, rewards), self.memory.next.shape[1]
-        played = (states * num_labels + labels)[labels >= 0]
-        counts = np.bincount(played, minlength=len(self.memory.next) * num_labels)
-        return counts.reshape(-1, num_labels).astype(np.float64)
-
-    def seeking(
-        self, machine: RewardMachine, labels: Sequence[Label], new: NDArray[np.bool_], propositions: Sequence[str]
-    ) -> RewardMachine:
-        """Return the machine that pays 1 for every new label [memory, labels]."""
-        size = len(self.shift)
-        names = tuple(map(str, range(machine.num_states * size)))
-        rules = []
-        for (q, state), (i, label) in product(enumerate(machine.states), enumerate(labels)):
-            if not label.issubset(propositions):  # it cannot come
-                continue
-            guard = exactly(label, propositions)
-            outs = machine.outcomes(state, label)
-            for w in range(size):
-                here = q * size + w
-                reward = SURE if new[here, i] else ZERO
-                there = [names[machine.index[out.target] * size + self.shift[w, i]] for out in outs]
-                moves = zip(there, (out.probability for out in outs), strict=True)
-                rules.append(Rule(names[here], guard, tuple(Outcome(*move, reward) for move in moves)))
-        return RewardMachine(names, names[0], tuple(propositions), rules)
-
-
-def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) -> RewardMachine:
-    """Return the true machine with the player's memory beside it; states are numbered q · memory + m.
-
-    Rewards are of finitely many values.
-    """
-    rules = []
-    for state, m, (i, label) in product(truth.states, range(len(moves.next)), enumerate(labels)):
-        parts: dict[str, list[tuple[float, Reward]]] = {}
-        for out in truth.outcomes(state, label):
-            for value, _, chance in out.reward.pieces:
-                target = f"{out.target}|{moves.settled[m, i, int(moves.columns(np.array([value]))[0])]}"
-                parts.setdefault(target, []).append((out.probability * chance, Reward.of(value)))
-        outcomes = (
-            Outcome(target, sum(weight for weight, _ in laws), Reward.mixture(laws)) for target, laws in parts.items()
-        )
-        rules.append(Rule(f"{state}|{m}", exactly(label, truth.propositions), tuple(outcomes)))
-    names = tuple(f"{state}|{m}" for state in truth.states for m in range(len(moves.next)))
-    return RewardMachine(names, f"{truth.initial}|0", truth.propositions, rules)
+    size, rules = len(memory.next), []
+    column = cache(lambda value: int(memory.columns(np.array([value]))[0]))
+    law_of = cache(Reward.of)
+    for (q, state), (i, label) in product(enumerate(machine.states), enumerate(labels)):
+        guard, outs = exactly(label, machine.propositions), machine.outcomes(state, label)
+        for m in range(size):
+            news = None if is_new is None else SURE if is_new[q * size + m, i] else ZERO
+            outcomes = tuple(
+                Outcome(f"{out.target}|{memory.settled[m, i, column(value)]}", out.probability * chance, law_of(value))
+                for out in outs
+                for value, _, chance in (news or out.reward).pieces
+            )
+            rules.append(Rule(f"{state}|{m}", guard, outcomes))
+    names = tuple(f"{state}|{m}" for state in machine.states for m in range(size))
+    return RewardMachine(names, f"{machine.initial}|0", machine.propositions, rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,13 +154,8 @@ class Played:
 
     def __add__(self, other: Played) -> Played:
         """Return the episodes of both."""
-        return Played(
-            np.concatenate((self.observations, other.observations)),
-            np.concatenate((self.actions, other.actions)),
-            np.concatenate((self.labels, other.labels)),
-            np.concatenate((self.rewards, other.rewards)),
-            np.concatenate((self.ends, other.ends)),
-        )
+        columns = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Played(*map(np.concatenate, columns))
 
 
 def play_episodes(
@@ -205,7 +168,7 @@ def play_episodes(
     """Play episodes by a policy [H, memory, O] of actions; without one, actions are uniform."""
     mdp, table, edge_sums = task.mdp, task.table, running_sums(task.mdp.probs, task.mdp.indptr)
     horizon = task.max_steps
-    memory = memory or Memory.none(len(mdp.label_sets))
+    memory = memory or recent_events(mdp.label_sets, 0)
     o = rng.choice(task.num_observations, num_episodes, p=mdp.start_probs)
     machine = np.full(num_episodes, table.initial, dtype=np.int64)
     state = np.zeros(num_episodes, dtype=np.int64)

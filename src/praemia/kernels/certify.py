@@ -196,12 +196,12 @@ def distance(data: BoundArrays, bound: int, pair: int, m: int, most: float) -> f
 
 
 @compiled(**INTERNAL)
-def bound_state(data: BoundArrays, first: int, num_actions: int, action: int, m: int, most: float, out: Floats) -> int:
-    """Write the bounds of one product state to out[NUM_BOUNDS]; return the action whose distance is the largest.
+def bound_state(data: BoundArrays, first: int, num_actions: int, action: int, m: int, most: float, out: Floats) -> None:
+    """Write the bounds of one product state to out[NUM_BOUNDS].
 
     ``first`` is the state's first pair, ``action`` the policy's action.
     """
-    pair, lower, farthest = first + action, 0.0, 0
+    pair, lower = first + action, 0.0
     if data.radii[pair, FIXED] >= 0.0:
         lower = max(0.0, -largest_mean(data, LOWER, pair, m, radius_for_optimum(data, pair)))
     more = largest_mean(data, LOSS, pair, m, data.radii[pair, KL])
@@ -210,21 +210,15 @@ def bound_state(data: BoundArrays, first: int, num_actions: int, action: int, m:
     for a in range(num_actions):
         upper = min(most, largest_mean(data, UPPER, first + a, m, radius_for_optimum(data, first + a)))
         gap = more if a == action else more + (upper - lower)
-        far = distance(data, FARTHEST, first + a, m, most)
         out[UPPER] = max(out[UPPER], upper)
         out[LOSS] = max(out[LOSS], min(most, gap, upper - own))
-        if far > out[FARTHEST]:
-            out[FARTHEST], farthest = far, a
+        out[FARTHEST] = max(out[FARTHEST], distance(data, FARTHEST, first + a, m, most))
     out[DISTANCE] = distance(data, DISTANCE, pair, m, most)
-    return farthest
 
 
 @compiled(**UNCOUNTED)
-def bound_values(data: BoundArrays, policy: Actions, discount: float, values: Floats, farthest: Actions) -> None:
-    """Fill values[O, M, NUM_BOUNDS] at the first step, and farthest[H, O, M], a policy whose distance is B*.
-
-    ``policy`` is [H, O, M]; the tables begin with values of 0.
-    """
+def bound_values(data: BoundArrays, policy: Actions, discount: float, values: Floats) -> None:
+    """Fill values[O, M, NUM_BOUNDS] at the first step; ``policy`` is [H, O, M], and the tables begin with 0."""
     horizon, num_states, num_machine_states = policy.shape
     num_actions = (data.model.indptr.shape[0] - 1) // num_states
     for h in range(horizon - 1, -1, -1):
@@ -236,7 +230,7 @@ def bound_values(data: BoundArrays, policy: Actions, discount: float, values: Fl
         for o in range(num_states):
             for m in range(num_machine_states):
                 action, most = int(policy[h, o, m]), data.most[h, m]
-                farthest[h, o, m] = bound_state(data, o * num_actions, num_actions, action, m, most, values[o, m])
+                bound_state(data, o * num_actions, num_actions, action, m, most, values[o, m])
         for bound in range(NUM_BOUNDS):
             for o in range(num_states):
                 for m in range(num_machine_states):

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia.arithmetic import draw, ordered_sum
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.files.arrays import ArchiveKind, ArrayType
@@ -158,8 +158,7 @@ class Policy(Displayed):
             return int(entry)
         if random is None:
             raise ParameterError("a randomised policy draws its actions; give it a generator: random=…")
-        cumulative = np.cumsum(entry, dtype=np.float64)
-        return int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
+        return draw(np.cumsum(entry, dtype=np.float64), random)
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file (.npz), whole or not at all."""

@@ -66,7 +66,9 @@ class BoxWorld(World):
         first = np.zeros(self.spec.num_observations * self.spec.num_actions + 1, dtype=np.int64)
         first[-1] = FIRST_SUCCESSORS
         self.counts = self.empty_counts(first, FIRST_ROWS, FIRST_SUCCESSORS)
-        self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
+        self.places: dict[
+            tuple[int, int, int], int
+        ] = {}  # where (pair, successor, label) is counted, after the pair's first
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
         self.compares = self.layout.unseen or self.layout.limit == "labels"
@@ -220,9 +222,9 @@ class BoxWorld(World):
     def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
         """Count a transition; tell whether a plan has become due."""
         pair = o * self.box.num_actions + a
-        place = self.places.get((pair, z, label))
-        if place is None:
-            place = self.places[pair, z, label] = self._first_sight(pair, z, label)
+        if (pair, z, label) not in self.places:
+            self.places[pair, z, label] = self._first_sight(pair, z, label)
+        place = int(self.counts.pairs[pair]["first"]) + self.places[pair, z, label]
         if len(self.counts.steps):
             self.counts.steps[h, o] += 1
         return bool(count_visit(self.counts, pair, place, self.replan_code))
@@ -240,7 +242,7 @@ class BoxWorld(World):
         self._make_room(pair)
         counts, row = self.counts, self._row(pair, successor, label)
         add_state(counts, successor)
-        return int(add_successor(counts, pair, successor, label, row))
+        return int(add_successor(counts, pair, successor, label, row) - counts.pairs[pair]["first"])
 
     def _note_label(self, transition: tuple[int, int, int], label: Label) -> None:
         """Notice labels that contradict each other: an error where they are collected, else a warning, once.
@@ -288,8 +290,6 @@ class BoxWorld(World):
         successors[first : first + used] = successors[old : old + used]
         counts.pairs[pair]["first"] = first
         self._end = first + needed
-        for place in range(first, first + used):
-            self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

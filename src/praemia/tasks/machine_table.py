@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia.arithmetic import draw
 from praemia.kernels.records import NUM_EXITS, REWARD, LayerArrays, MachineArrays, Records, pay, rows_of
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -104,11 +105,9 @@ class MachineTable:
     def draw(self, label: int, m: int, rng: np.random.Generator) -> tuple[int, float]:
         """Draw the next machine state from τ and the reward from ν, in machine state ``m`` on a numbered label."""
         row = label * self.num_states + m
-        begin, end = self.indptr[row], self.indptr[row + 1]
-        place = begin + np.searchsorted(self.sums[begin:end], rng.random(), side="right")
-        j = min(place, end - 1)  # the sum of a row may lie below 1 by rounding
+        j = self.indptr[row] + draw(self.sums[self.indptr[row] : self.indptr[row + 1]], rng)
         law = self.laws[self.law_indptr[j] : self.law_indptr[j + 1]]
-        r = np.searchsorted(law["sum"][:-1], rng.random(), side="right") if len(law) > 1 else 0
+        r = draw(law["sum"], rng) if len(law) > 1 else 0
         return int(self.targets[j]), float(pay(law[r], rng))
 
     @property

@@ -28,7 +28,7 @@ def unreached_text(mdp: LabeledMDP) -> str:
 def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
     """Return int64[O], the fewest steps from the start to each observation; −1 where no policy gets there."""
     from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
+    from scipy.sparse.csgraph import dijkstra
 
     # A node of its own stands for the start and leads to every first observation.
     # What is reached by an end leads nowhere: it has a node of its own.
@@ -37,12 +37,8 @@ def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
     indptr = np.append(firsts, len(mdp.successors) + len(starts))
     indices = np.append(mdp.targets, starts)
     graph = csr_array((np.ones(len(indices)), indices, indptr), shape=(size, size))
-    order, before = breadth_first_order(graph, size - 1)
-    steps = np.full(size, -1, dtype=np.int64)
-    for node in order[1:].tolist():  # each comes after the one that leads to it
-        steps[node] = steps[before[node]] + 1
-    going_on, ended = steps[:-1].reshape(2, -1)
-    return np.where(going_on < 0, ended, np.where(ended < 0, going_on, np.minimum(going_on, ended)))
+    steps = dijkstra(graph, unweighted=True, indices=[size - 1])[0, :-1].reshape(2, -1).min(axis=0) - 1.0
+    return np.where(np.isfinite(steps), steps, -1.0).astype(np.int64)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
