@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import inlined, jitable
+from praemia.kernels.compiling import jitable
 from praemia.kernels.lanes import load, store, zeros
 from praemia.kernels.numbers import as_floats
 from praemia.kernels.plan_data import PlanData, StepView
@@ -142,7 +142,6 @@ def find_local_limit(zero: Any, data: PlanData, view: StepView, o: Whole, num_ac
     store(data.memory.local_limit, 0, best)
 
 
-@inlined
 def keep_spread(zero: Any, spread: Floats, at: int, lane: int, part: Any) -> None:
     """Keep a part of the spread: that of the first machine states, or the sum with that of those before."""
     store(spread, at, part if lane == 0 else load(zero, spread, at) + part)

@@ -44,8 +44,6 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 POINTED_AT: dict[str, Any] = {**UNCOUNTED, "no_cfunc_wrapper": False}
 # For kernels that only kernels call: the wrapper for Python takes long to compile.
 INTERNAL: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-# For those among them that only kernels with a name of their own call: what is kept of these has all their parts.
-PART: dict[str, Any] = {**INTERNAL, "keep": False}
 # For small ones among them.
 INLINED: dict[str, Any] = {**INTERNAL, "forceinline": True}
 # For those among these that Python calls too, as plain Python.

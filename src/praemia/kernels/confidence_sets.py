@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import inlined
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import NUM_EXITS, EveryRow, SmallInts
 
@@ -48,17 +47,13 @@ def bernstein_interval(p_hat: float, n: float, level: float, scale: float) -> tu
     return min(max(lower, 0.0), p_hat), max(min(upper, 1.0), p_hat)
 
 
-_radius = inlined(l1_radius)
-_interval = inlined(bernstein_interval)
-
-
 def prepare_ball(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Fill p̂ of a pair, and half the radius of its ball."""
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
     fixed = data.fixed[0]
     n, first = float(pairs[pair]["visits"]), pairs[pair]["first"]
     if n > 0.0:
-        radius = fixed["scale"] * _radius(n, fixed["log_subsets"], fixed["level"])
+        radius = fixed["scale"] * l1_radius(n, fixed["log_subsets"], fixed["level"])
         numbers[pair, numbers.shape[1] - 1] = 0.5 * radius
         for e in range(first, first + np.int64(pairs[pair]["distinct"])):
             numbers[pair, successors[e]["target"]] = successors[e]["count"] / n
@@ -73,12 +68,12 @@ def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float
     scale, level, as_published = data.fixed[0]["scale"], data.fixed[0]["level"], data.fixed[0]["as_published"]
     n, first, left, last = float(pairs[pair]["visits"]), pairs[pair]["first"], 1.0, numbers.shape[1] - 1
     if n > 0.0:
-        unseen = _interval(0.0, n, level, scale)[1]
+        unseen = bernstein_interval(0.0, n, level, scale)[1]
         for z in range(last):
             numbers[pair, z] = unseen
         for e in range(first, first + np.int64(pairs[pair]["distinct"])):
             p_hat = successors[e]["count"] / n
-            lower, upper = _interval(p_hat, n, level, scale)
+            lower, upper = bernstein_interval(p_hat, n, level, scale)
             if as_published > 0.0:
                 lower, upper = max(0.0, p_hat - lower), min(1.0, p_hat + upper)
             data.memory.by_successor[e, 0] = lower
@@ -112,7 +107,6 @@ def sort_rows(data: PlanData, view: StepView) -> None:
             gap //= 3
 
 
-@inlined
 def best_row(every: EveryRow, sorted_rows: SmallInts, pair: int, m: int) -> int:
     """Return the best of a pair's own rows."""
     k = 0
@@ -121,7 +115,6 @@ def best_row(every: EveryRow, sorted_rows: SmallInts, pair: int, m: int) -> int:
     return int(sorted_rows[m, k])
 
 
-@inlined
 def row_value(view: StepView, row: int) -> float:
     """Return Y at a row, for the one machine state that is looked at."""
     return float(view.values[np.int64(row) * view.width + view.lane])

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import PART, POINTED_AT, UNCOUNTED, called, compiled, inlined, specialised
+from praemia.kernels.compiling import INTERNAL, POINTED_AT, UNCOUNTED, called, compiled, inlined, specialised
 from praemia.kernels.lanes import load, select, store, store_whole, zeros
 from praemia.kernels.numbers import row
 from praemia.kernels.records import (
@@ -63,7 +63,7 @@ def fill(
     fill_rows(zeros(4), table, width, num_observations, extra_rows, layers, first, last, wide, width)
 
 
-@compiled(**PART)
+@compiled(**INTERNAL)
 def improve_lanes(
     zero: Any,
     indptr: Ints,
@@ -308,7 +308,7 @@ def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, disco
                             push_mass(model, machine, o * num_actions + a, m, share, onto)
 
 
-@compiled(**PART)
+@compiled(**INTERNAL)
 def push_mass(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""
     num_states = onto.shape[1]

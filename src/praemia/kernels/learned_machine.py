@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import inlined
 from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import SMALLEST, SmallInts
 from praemia.kernels.switches import VARIANCE_OF_W
 
 
-@inlined
 def only_target(possible: SmallInts, row: int, num_states: int) -> int:
     """Return the one machine state that can follow, or −1 where several can."""
     count, only = 0, -1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import PART, POINTED_AT, UNCOUNTED, compiled, inlined
+from praemia.kernels.compiling import INTERNAL, POINTED_AT, UNCOUNTED, compiled, inlined
 from praemia.kernels.counts import (
     STEP,
     add_row,
@@ -68,7 +68,7 @@ class WorldArrays(NamedTuple):
     best: BestArrays
 
 
-@compiled(**PART)
+@compiled(**INTERNAL)
 def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     """Return the first place in [first, last) whose running sum exceeds a uniform number."""
     while last - first > 8:
@@ -92,7 +92,7 @@ def draw_action(probs: Floats, uniform: float) -> Any:
     return a
 
 
-@compiled(**PART)
+@compiled(**INTERNAL)
 def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
     edge, first_extra = world.edges[e], counts.states.shape[0] + NUM_EXITS

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, compiled
 from praemia.kernels.numbers import flat
 from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import Actions, Whole
@@ -18,7 +17,6 @@ from praemia.kernels.switches import FOR_ALL_STATES
 from praemia.kernels.ties import draw_best
 
 
-@compiled(**INLINED)
 def value_after(data: PlanData, target: Whole, m: Whole, end: float) -> float:
     """Return max_a Q of a successor, or what the end is worth where the episode is over."""
     if target >= data.counts.states.shape[0] or data.spec.is_done[m] > 0.0:
@@ -26,7 +24,6 @@ def value_after(data: PlanData, target: Whole, m: Whole, end: float) -> float:
     return float(data.memory.tables[0, target, m])
 
 
-@compiled(**INLINED)
 def mean_target(data: PlanData, label: Whole, m: Whole, target: Whole, end: float) -> float:
     """Return φ(m, label) + γ·Σ_m' τ(m'|m, label)·max_a Q(target, m', a)."""
     layers, width, total = data.spec.layers, data.memory.tables.shape[2], 0.0
@@ -40,7 +37,6 @@ def mean_target(data: PlanData, label: Whole, m: Whole, target: Whole, end: floa
     return float(layers.paid[label * width + m] + data.fixed[0]["next_discount"] * total)
 
 
-@compiled(**INLINED)
 def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Whole, target: float) -> None:
     """Move Q(o, m, a) towards a target; play the best action there, drawn among equals."""
     table, num_actions = data.memory.by_pair, data.counts.pairs.shape[0] // policy.shape[1]
@@ -53,7 +49,6 @@ def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Who
             policy[h, o, m] = best
 
 
-@compiled(**INLINED)
 def begin(data: PlanData, policy: Actions) -> None:
     """Write the value that the table starts with, and play the same actions at every step."""
     table, initial = data.memory.by_pair, data.fixed[0]["initial"]

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.bonus import find_local_limit, find_spread
-from praemia.kernels.compiling import called, inlined
+from praemia.kernels.compiling import called
 from praemia.kernels.confidence_sets import sort_rows
 from praemia.kernels.lanes import any_lane, load, select, store, zeros
 from praemia.kernels.learned_machine import add_machine_bonus, estimate_machine, sample_machine
@@ -56,13 +56,11 @@ from praemia.kernels.switches import (
 from praemia.kernels.ties import counted_values, take_best, take_in_order
 
 
-@inlined
 def value_in(zero: Any, view: StepView, place: Whole) -> Any:
     """Return Y of a continuation row: the step's reward and the value to come."""
     return load(zero, view.values, np.int64(place) * view.width + view.lane)
 
 
-@inlined
 def value_of(zero: Any, successors: Records, view: StepView, e: int) -> Any:
     """Return Y of the successor at place ``e``."""
     return value_in(zero, view, successors[np.uint64(e)]["row"])
@@ -134,7 +132,6 @@ def view_of(zero: Any, data: PlanData, step: int) -> StepView:
     return StepView(step, values, lower, soon, row(memory.tops, top), memory.tables.shape[2], 0, zero)
 
 
-@inlined
 def kept_value(zero: Any, data: PlanData, view: StepView, value: Any) -> Any:
     """Return what a table keeps of a value: γ times it, or what an end is worth where the episode is over."""
     kept = value * data.spec.steps[view.step]["discount"]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.bonus import find_spread
-from praemia.kernels.compiling import INTERNAL, called, compiled, inlined
+from praemia.kernels.compiling import INTERNAL, called, compiled
 from praemia.kernels.counts import has_grown
 from praemia.kernels.numbers import row
 from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records, Whole
@@ -26,7 +26,6 @@ from praemia.kernels.rows import fill_after, fill_tops
 from praemia.kernels.switches import SPREAD, prepare_pair
 
 
-@inlined
 def refresh_counts(counts: CountArrays, pair: Whole) -> None:
     """Let plans go by what is counted of a pair now."""
     own = counts.pairs[pair]
