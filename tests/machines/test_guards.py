@@ -151,7 +151,7 @@ def test_variables_stand_in_the_order_of_first_occurrence():
 
 
 def test_guards_whose_diagrams_outgrow_their_limit_are_refused(monkeypatch):
-    monkeypatch.setattr(guards, "MAX_NODES", 1000)
+    monkeypatch.setattr(guards, "MAX_GUARD_NODES", 1000)
     names = " | ".join(f"a{i}" for i in range(17))  # in an order that keeps each apart from its partner
     pairs = " & ".join(f"(a{i} | b{i})" for i in range(17))
     with pytest.raises(SizeError, match=r"outgrew their limit of 1,000 diagram nodes"):

@@ -28,7 +28,6 @@ from praemia.statistics.standings import (
     rank_profile,
     regret_ratio,
     settled_after,
-    standings,
 )
 from praemia.statistics.stored_runs import Series, Study
 
@@ -45,7 +44,7 @@ CLEAR = board(CLEAR_REGRETS)
 
 
 def test_ratios_and_ranks_are_those_of_the_mean_regrets() -> None:
-    low, prm, high = standings(CLEAR)
+    low, prm, high = CLEAR.standings
     assert [low.learner, prm.learner, high.learner] == ["low", "UCBVI-PRM", "high"]
     assert [line.rank for line in (low, prm, high)] == [1.0, 2.0, 3.0]
     assert low.ratio.estimate == pytest.approx(np.sqrt(5 / 10 * 2.5 / 20))
@@ -80,24 +79,24 @@ def test_a_comparison_does_not_change_when_others_join() -> None:
 def test_the_order_is_that_of_the_ratios_and_not_of_the_ranks() -> None:
     """One is first on two tasks of three by a hair, and ten times worse on the third."""
     close = {"UCBVI-PRM": [10.0], "hare": [9.9], "tortoise": [10.0]}
-    found = standings(board({"warehouse-3": close, "rooms-9": close, "flower-5": {**close, "hare": [100.0]}}))
+    found = board({"warehouse-3": close, "rooms-9": close, "flower-5": {**close, "hare": [100.0]}}).standings
     assert [line.learner for line in found][-1] == "hare"
     assert min(found, key=lambda line: line.rank).learner == "hare"
 
 
 def test_equal_regrets_share_the_mean_of_their_ranks() -> None:
     tied = board({"warehouse-3": {"UCBVI-PRM": [4.0], "a": [4.0], "b": [9.0]}})
-    assert sorted(line.rank for line in standings(tied)) == [1.5, 1.5, 3.0]
+    assert sorted(line.rank for line in tied.standings) == [1.5, 1.5, 3.0]
 
 
 def test_a_learner_with_more_runs_counts_with_as_many_as_the_others() -> None:
     uneven = board({"warehouse-3": {"UCBVI-PRM": [4.0, 4.0], "a": [2.0, 2.0, 900.0]}})
-    assert standings(uneven)[0].learner == "a"
-    assert {line.runs for line in standings(uneven)} == {2}
+    assert uneven.standings[0].learner == "a"
+    assert {line.runs for line in uneven.standings} == {2}
 
 
 def test_the_worst_run_is_told_against_the_mean_with_its_task() -> None:
-    low = standings(CLEAR)[0]
+    low = CLEAR.standings[0]
     assert low.worst == pytest.approx(6 / 5)
     assert low.worst_task == "warehouse-3"
 
@@ -105,17 +104,17 @@ def test_the_worst_run_is_told_against_the_mean_with_its_task() -> None:
 def test_a_learner_without_some_task_is_left_out_and_named() -> None:
     partly = board({"warehouse-3": {"a": [1.0], "b": [2.0]}, "warehouse-4": {"a": [1.0]}})
     assert (partly.learners, partly.left_out) == (("a",), ("b",))
-    assert "left out: b" in league_text(partly, standings(partly))
+    assert "left out: b" in league_text(partly)
 
 
 def test_ratios_are_to_the_first_learner_where_the_reference_does_not_play() -> None:
     others = board({"warehouse-3": {"a": [8.0], "b": [2.0]}})
-    assert {line.learner: line.ratio.estimate for line in standings(others)} == pytest.approx({"b": 0.25, "a": 1.0})
+    assert {line.learner: line.ratio.estimate for line in others.standings} == pytest.approx({"b": 0.25, "a": 1.0})
 
 
 def test_a_regret_of_nothing_counts_as_a_hundredth_of_an_optimal_episode() -> None:
     """The made-up tasks have the optimal value 1."""
-    first = standings(board({"warehouse-3": {"UCBVI-PRM": [3.0], "none": [0.0], "rounding": [1e-12]}}))
+    first = board({"warehouse-3": {"UCBVI-PRM": [3.0], "none": [0.0], "rounding": [1e-12]}}).standings
     assert [line.learner for line in first] == ["none", "rounding", "UCBVI-PRM"]
     assert first[0].ratio.estimate == first[1].ratio.estimate == pytest.approx(SMALL_GAP / 3.0)
     assert all(np.isfinite(line.worst) for line in first)
@@ -177,14 +176,14 @@ def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> 
     settings = {
         task: [Series(tuple(made(task, "a", run, end) for run, end in enumerate(runs)))] for task, runs in ends.items()
     }
-    (line,) = standings(LeagueTable.of(settings))
+    (line,) = (table := LeagueTable.of(settings)).standings
     assert (line.settled, line.settled_after) == (1, np.inf)
-    assert standings_table([line]).rows[0][HEADER.index("settled after")] == "never"
+    assert standings_table(table).rows[0][HEADER.index("settled after")] == "never"
 
 
 def test_tails_are_medians_over_tasks() -> None:
     regrets = {f"drawn-lake-{i}": {"a": [1.0, 1.0, 1.0, 1.0 + i]} for i in range(3)}
-    (line,) = standings(board(regrets))
+    (line,) = board(regrets).standings
     assert line.tail.estimate == pytest.approx(2.0 / 1.25)
     assert line.worst == pytest.approx(3.0 / 1.5)
     assert line.worst_task == "drawn-lake-2"
@@ -214,17 +213,17 @@ def test_yardsticks_have_no_rank_and_are_shown() -> None:
     }
     found = LeagueTable.of(told)
     assert (found.learners, found.yardsticks) == (("UCBVI-PRM", "a"), ("told",))
-    assert [line.learner for line in standings(found)] == ["a", "UCBVI-PRM"]
-    assert [line.firsts for line in standings(found)] == [2, 0]
-    assert "told" in league_text(found, standings(found))
+    assert [line.learner for line in found.standings] == ["a", "UCBVI-PRM"]
+    assert [line.firsts for line in found.standings] == [2, 0]
+    assert "told" in league_text(found)
     assert ratios_to_best(found, ["a", "told"]).tolist() == [[1.0], [pytest.approx(0.5)]]
 
 
 def test_linear_runs_are_counted_by_task() -> None:
     runs = (made("warehouse-3", "a", 0, (50.0, 100.0)), made("warehouse-3", "a", 1, (50.0, 50.0)))
-    (line,) = standings(LeagueTable.of({"warehouse-3": [Series(runs)]}))
+    (line,) = (table := LeagueTable.of({"warehouse-3": [Series(runs)]})).standings
     assert line.linear == {"warehouse-3": 1}
-    assert standings_table([line]).rows[0][HEADER.index("linear")] == "1/2"
+    assert standings_table(table).rows[0][HEADER.index("linear")] == "1/2"
 
 
 def shown(league: Study) -> str:
@@ -233,10 +232,9 @@ def shown(league: Study) -> str:
 
 
 def test_text_and_section_show_every_learner_and_task() -> None:
-    table = standings(CLEAR)
-    text = league_text(CLEAR, table)
+    text = league_text(CLEAR)
     page = shown(study(CLEAR_REGRETS))
-    for line in table:
+    for line in CLEAR.standings:
         assert line.learner in text
         assert line.learner in page
     for row in regrets_table(CLEAR).rows:

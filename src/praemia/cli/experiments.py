@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from praemia.experiments.settings import Experiment, Job
     from praemia.experiments.store import Store
     from praemia.statistics.measurements import Claim
-    from praemia.statistics.standings import LeagueTable, Standing
+    from praemia.statistics.standings import LeagueTable
     from praemia.statistics.stored_runs import Study
 
 
@@ -267,7 +267,7 @@ def league_command(
     from praemia.report.league_page import APART, league_text
     from praemia.statistics.claims import check_claims
     from praemia.statistics.measurements import verdict_lines
-    from praemia.statistics.standings import boards, standings
+    from praemia.statistics.standings import boards
     from praemia.statistics.stored_runs import gather
 
     contest = league(tasks, names, runs, episodes, seed, full=full, parameters=parse_settings(settings))
@@ -278,11 +278,10 @@ def league_command(
         say("no ranking: no learner has a run on every task (oracle baselines are not ranked)")
     if where.shard is not None or not board.learners:
         return report_failures(result.failures)
-    table, claims = standings(board), check_claims(studies)
-    text = league_text(board, table)
+    claims, text = check_claims(studies), league_text(board)
     if apart is not None and apart.learners:
-        text += f"\n{APART}:\n\n{league_text(apart, standings(apart))}"
-    emit({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)}, text)
+        text += f"\n{APART}:\n\n{league_text(apart)}"
+    emit({**_as_data(board), "paper": apart and _as_data(apart), **_claims(claims)}, text)
     publish(result, studies)
     if claims and not wants_json():
         click.echo("\n".join(verdict_lines(claims)))
@@ -315,15 +314,15 @@ def _play_suite(
     return report_failures(result.failures)
 
 
-def _as_data(board: LeagueTable, table: list[Standing]) -> dict[str, Any]:
+def _as_data(board: LeagueTable) -> dict[str, Any]:
     """Return the standings as plain data."""
     players = (*board.learners, *board.yardsticks)
     regrets = board.regrets_of(players).tolist()
     return {
         "tasks": list(board.tasks),
         "kinds": list(board.kinds),
-        "reference": board.learners[board.reference],
-        "standings": [asdict(line) for line in table],
+        "reference": board.reference,
+        "standings": [asdict(line) for line in board.standings],
         "regret": {task: dict(zip(players, row, strict=True)) for task, row in zip(board.tasks, regrets, strict=True)},
         "yardsticks": list(board.yardsticks),
     }

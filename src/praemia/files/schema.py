@@ -73,7 +73,7 @@ GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text)]
 Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 Unit: TypeAlias = Annotated[float, AfterValidator(_in_unit_interval)]
 Distribution: TypeAlias = Annotated[dict[Name, Unit], Field(min_length=1)]
-Names: TypeAlias = Annotated[
+CountOrNames: TypeAlias = Annotated[
     Annotated[Count, Tag("<single>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
     _either("a count or a list of names"),
 ]
@@ -153,7 +153,7 @@ class FormulaPay(Part):
     pay: Pay | None = None
 
 
-Text: TypeAlias = Annotated[
+FormulaTexts: TypeAlias = Annotated[
     Annotated[str, Tag("<single>")]
     | Annotated[
         dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward})]],
@@ -167,8 +167,8 @@ Text: TypeAlias = Annotated[
 class FormulaPart(Part):
     """A machine given by a formula or a regular expression, or a whole file with just that."""
 
-    ltlf: Text | None = None
-    regex: Text | None = None
+    ltlf: FormulaTexts | None = None
+    regex: FormulaTexts | None = None
     syntax: Literal["praemia", "spot", "ltlf2dfa"] = "praemia"
     reward: RewardPart | None = None
     pay: Pay = "first"
@@ -225,8 +225,8 @@ Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
 class MdpPart(Part):
     """A labelled MDP, written out; without a start, episodes start in the first observation."""
 
-    observations: Names
-    actions: Names
+    observations: CountOrNames
+    actions: CountOrNames
     start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []

@@ -145,12 +145,8 @@ def _noticed(machine: RewardMachine, diagrams: StateDiagrams, variable: int, cha
         return merge_outcomes(sorted(parts, key=lambda outcome: machine.index[outcome.target]))
 
     memo: Memo = {}
-    result_of: dict[int, int] = {}
-    for diagram in diagrams.upwards:
-        own = store.variable[diagram]
-        if own > variable:
-            result_of[diagram] = diagram
-            continue
-        low, high = result_of[store.low[diagram]], result_of[store.high[diagram]]
-        result_of[diagram] = store.node(own, low, store.combine(high, low, mixed, memo) if own == variable else high)
-    return replace(diagrams, roots=tuple(result_of[root] for root in diagrams.roots))
+
+    def node(own: int, low: int, high: int) -> int:
+        return store.node(own, low, store.combine(high, low, mixed, memo) if own == variable else high)
+
+    return replace(diagrams, roots=tuple(diagrams.fold(lambda leaf: leaf, node)))

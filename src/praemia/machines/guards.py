@@ -21,7 +21,7 @@ from praemia.machines.labels import Label
 Guard: TypeAlias = Formula
 Term: TypeAlias = dict[int, bool]  # variable -> whether it must be true
 
-MAX_NODES = 1_000_000  # of the diagrams of one state's guards; this takes seconds
+MAX_GUARD_NODES = 1_000_000  # of the diagrams of one state's guards; this takes seconds
 
 
 def exactly(label: Set[str], propositions: Iterable[str]) -> Guard:
@@ -40,7 +40,7 @@ class Booleans(Diagrams):
     """
 
     def __init__(self, names: Iterable[str] = (), growth: Growth | None = None) -> None:
-        super().__init__(growth or Growth(max_nodes=MAX_NODES))
+        super().__init__(growth or Growth(max_nodes=MAX_GUARD_NODES))
         self.atoms: list[Formula] = []
         self.false, self.true = self.leaf(False), self.leaf(True)
         self._both: Memo = {}
@@ -65,10 +65,8 @@ class Booleans(Diagrams):
         match formula.operator:
             case "!":
                 return self.negate(parts[0])
-            case "&":
-                return self.all(parts)
-            case "|":
-                return self.any(parts)
+            case "&" | "|":
+                return self.join(formula.operator, parts)
             case "else":
                 return parts[0]
             case "WX" | "G" | "R" | "W":
@@ -116,21 +114,13 @@ class Booleans(Diagrams):
     def negate(self, f: int) -> int:
         return self.map(f, lambda value: not value, self._not)
 
-    def all(self, parts: Iterable[int]) -> int:
-        result = self.true
-        for part in self._last_first(parts):
-            result = self.both(part, result)
+    def join(self, operator: str, parts: Iterable[int]) -> int:
+        """Return the function that is true where all parts are (operator "&"), or where one is ("|")."""
+        pair, result = (self.both, self.true) if operator == "&" else (self.either, self.false)
+        # Last variables first: each part is joined above what was joined before.
+        for part in sorted(parts, key=self.variable.__getitem__, reverse=True):
+            result = pair(part, result)
         return result
-
-    def any(self, parts: Iterable[int]) -> int:
-        result = self.false
-        for part in self._last_first(parts):
-            result = self.either(part, result)
-        return result
-
-    def _last_first(self, parts: Iterable[int]) -> list[int]:
-        """Sort functions by their first variable, so that each is joined above what was joined before."""
-        return sorted(parts, key=self.variable.__getitem__, reverse=True)
 
     def support_bits(self, f: int) -> int:
         """Return the variables that a function depends on, as the bits of a number."""

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
 from praemia.machines.diagrams import Diagrams, Growth, deep_recursion
 from praemia.machines.formula import Formula, disjunction
-from praemia.machines.guards import MAX_NODES, Booleans, Guard
+from praemia.machines.guards import MAX_GUARD_NODES, Booleans, Guard
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
@@ -49,7 +49,10 @@ class Rule:
     def __post_init__(self) -> None:
         if not self.outcomes:
             raise ModelError(f"{self.where}: it leads nowhere; give at least one outcome")
-        require_distribution(f"{self.where}: ", [outcome.probability for outcome in self.outcomes], TOLERANCE)
+        try:
+            require_distribution("", [outcome.probability for outcome in self.outcomes], TOLERANCE)
+        except ModelError as error:  # only now, since writing out a guard takes longer than the check
+            raise ModelError(f"{self.where}: {error}") from None
         object.__setattr__(self, "outcomes", merge_outcomes(self.outcomes))
 
     @property
@@ -162,7 +165,7 @@ class _Choice:
 
     def among(self, guards: Sequence[Guard]) -> int:
         """Return the diagram: if the first guard holds 0, else if the second holds 1, …"""
-        self._growth.max_nodes = max(len(self.functions), len(self.store)) + MAX_NODES
+        self._growth.max_nodes = max(len(self.functions), len(self.store)) + MAX_GUARD_NODES
         functions = tuple(map(self.functions.function, guards))
         if functions not in self._known:
             root = self._nothing

@@ -15,7 +15,7 @@ import numpy as np
 from praemia.report.chart_svg import Axis, short
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.measurements import Measurement
-from praemia.statistics.standings import LeagueTable, Standing
+from praemia.statistics.standings import LeagueTable
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import Scale
 from praemia.text_tables import plural
@@ -101,10 +101,9 @@ def ratio_forest(settings: dict[str, list[Series]], reference: str) -> Forest | 
     return Forest(rows, Scale.ratio()) if rows else None
 
 
-def league_forest(board: LeagueTable, standings: Sequence[Standing]) -> Forest:
+def league_forest(board: LeagueTable) -> Forest:
     """Return the regret of every learner over that of the reference, over all kinds of task."""
-    reference = board.learners[board.reference]
-    others = [line for line in standings if line.learner != reference]
+    others = [line for line in board.standings if line.learner != board.reference]
     return Forest(
         [Row(line.learner, [Mark(line.learner, line.ratio, plural(line.runs, "run"))]) for line in others],
         Scale.ratio(),

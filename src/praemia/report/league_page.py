@@ -18,7 +18,7 @@ from praemia.report.forest import league_forest
 from praemia.report.rendering import Section
 from praemia.report.sections import claim_cards
 from praemia.statistics.measurements import Claim
-from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
+from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio
 from praemia.statistics.stored_runs import Study
 from praemia.text_tables import Table, number, plural
 
@@ -33,9 +33,9 @@ PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a
 APART = "Tasks on which constants were chosen, the paper's settings among them"
 
 
-def standings_table(lines: Sequence[Standing]) -> Table:
+def standings_table(board: LeagueTable) -> Table:
     """Return the table of standings."""
-    return Table(HEADER, list(map(_standing_cells, lines)), strong=(0,))
+    return Table(HEADER, list(map(_standing_cells, board.standings)), strong=(0,))
 
 
 def _standing_cells(line: Standing) -> tuple[str, ...]:
@@ -56,28 +56,29 @@ def regrets_table(board: LeagueTable) -> Table:
 
 def yardsticks_table(board: LeagueTable) -> Table:
     """Return a line for every yardstick: its regret over the reference's, with the interval."""
-    reference = board.learners[board.reference]
-    ratios = {name: regret_ratio(board, name, reference) for name in board.yardsticks}
+    ratios = {name: regret_ratio(board, name, board.reference) for name in board.yardsticks}
     rows = [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
     return Table(RANKED[:4], rows, strong=(0,))
 
 
-def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
+def linear_lines(board: LeagueTable) -> list[str]:
+    """Say of each learner on which tasks how many runs are linear, where any is."""
+    texts = {line.learner: ", ".join(f"{task} {n}" for task, n in line.linear.items()) for line in board.standings}
+    return [f"{learner}: {text}" for learner, text in texts.items() if text]
+
+
+def league_text(board: LeagueTable) -> str:
     """Return the standings and the regrets as text."""
     kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
     explained = (
-        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {kinds} of task ({tasks});\n"
+        f"ratio: to the regret of {board.reference}, geometric mean over {kinds} of task ({tasks});\n"
         "settled: tasks on which half of the runs come and stay within 1% of the optimum, after so many episodes "
         "(median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: worst ÷ mean; linear: runs that "
         "still lose at the end; seconds: per run."
     )
-    linear = [
-        f"  {line.learner}: " + ", ".join(f"{task} {count}" for task, count in line.linear.items())
-        for line in table
-        if line.linear
-    ]
+    linear = [f"  {line}" for line in linear_lines(board)]
     parts = [
-        str(standings_table(table)),
+        str(standings_table(board)),
         explained,
         *(["", "oracle baselines, which know part of p:", str(yardsticks_table(board))] if board.yardsticks else []),
         *(["", "linear runs:", *linear] if linear else []),
@@ -98,26 +99,24 @@ def league_glance(study: Study) -> dict[str, Any]:
     board, _ = boards(study.settings)
     if not board.learners:
         return {"forest": None, "curves": None}
-    table = standings(board)
     return {
-        "reference": board.learners[board.reference],
-        "forest": league_forest(board, table),
+        "reference": board.reference,
+        "forest": league_forest(board),
         "colours": {},
         "curves": None,
-        "wins": who_wins_where(board, table),
+        "wins": who_wins_where(board),
     }
 
 
 def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
-    table = standings(board)
     return {
         "runs": " or ".join(map(str, sorted({series.num_runs for series in board.series.values()}))),
         "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
-        "wins": who_wins_where(board, table),
-        "ranks": plots([rank_chart(board, table)]),
-        "standings": standings_table(table),
+        "wins": who_wins_where(board),
+        "ranks": plots([rank_chart(board)]),
+        "standings": standings_table(board),
         "yardsticks": yardsticks_table(board) if board.yardsticks else None,
-        "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
+        "linear": linear_lines(board),
         "regrets": regrets_table(board),
         "apart": _apart(apart) if apart is not None and apart.learners else None,
     }
@@ -125,40 +124,40 @@ def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
 
 def _apart(board: LeagueTable) -> dict[str, Any]:
     """Return the tables of the paper's settings."""
-    return {"title": APART, "standings": standings_table(standings(board)), "regrets": regrets_table(board)}
+    return {"title": APART, "standings": standings_table(board), "regrets": regrets_table(board)}
 
 
 def league_figures(study: Study) -> Iterator[tuple[str, Figure]]:
     """Draw the figure of the league, with a name for its file."""
     board, _ = boards(study.settings)
     if board.learners:
-        charts = [rank_chart(board, standings(board))]
+        charts = [rank_chart(board)]
         yield f"{LEAGUE}-ranks", chart_figure(charts, "Mean ranks of the best as episodes go by")
 
 
-def rank_chart(board: LeagueTable, table: Sequence[Standing]) -> Chart:
+def rank_chart(board: LeagueTable) -> Chart:
     """Return the mean ranks of the best learners as episodes go by."""
     lengths = {series.num_episodes for series in board.series.values()}
     last = lengths.pop() if len(lengths) == 1 else 1
     shares = np.geomspace(FIRST_SHARE, 1.0, PROFILE_POINTS)
     profile = dict(zip(board.learners, rank_profile(board, shares), strict=True))
-    curves = [Curve(line.learner, shares * last, profile[line.learner]) for line in table[:MAX_CURVES]]
+    curves = [Curve(line.learner, shares * last, profile[line.learner]) for line in board.standings[:MAX_CURVES]]
     across = "episodes" if last > 1 else "share of a run's episodes"
     return Chart("", "", across, f"mean rank of {len(board.learners)}", curves, is_log_across=True)
 
 
-def who_wins_where(board: LeagueTable, table: Sequence[Standing]) -> dict[str, Any]:
+def who_wins_where(board: LeagueTable) -> dict[str, Any]:
     """Return each player's regret in units of the lowest, by kind of task: its text, its shade, and whether it wins."""
-    players = [*(line.learner for line in table), *board.yardsticks]
+    players = [*(line.learner for line in board.standings), *board.yardsticks]
     ratios = ratios_to_best(board, players)
-    winners = ratios[: len(table)].argmin(axis=0)
+    winners = ratios[: len(board.learners)].argmin(axis=0)
     shades = np.log(np.clip(ratios, 1.0, CUT)) / np.log(CUT)
     cells = [
         list(zip(map(ratio_text, own), shade.round(3).tolist(), winners == i, strict=True))
         for i, (own, shade) in enumerate(zip(ratios, shades, strict=True))
     ]
     rows = list(zip(players, cells, strict=True))
-    return {"kinds": list(board.kinds), "rows": rows, "num_learners": len(table)}
+    return {"kinds": list(board.kinds), "rows": rows, "num_learners": len(board.learners)}
 
 
 def ratio_text(ratio: float) -> str:

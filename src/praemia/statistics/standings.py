@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,9 @@ class LeagueTable:
         return min(self.series[task, title].num_runs for task in self.tasks)
 
     @property
-    def reference(self) -> int:
-        """The column that ratios are taken to: UCBVI-PRM's, or the first one's where it does not play."""
-        return self.learners.index(REFERENCE) if REFERENCE in self.learners else 0
+    def reference(self) -> str:
+        """The learner that ratios are taken to: UCBVI-PRM, or the first one where it does not play."""
+        return REFERENCE if REFERENCE in self.learners else self.learners[0]
 
     @property
     def kinds(self) -> dict[str, list[int]]:
@@ -137,6 +138,15 @@ class LeagueTable:
         for row, task in enumerate(self.tasks):
             kinds.setdefault(task_kind(task), []).append(row)
         return kinds
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """Where each learner stands, the lowest ratio first."""
+        regrets = self.regrets
+        ranks = rankdata(regrets, axis=1).mean(axis=0).tolist()
+        firsts = (regrets == regrets.min(axis=1, keepdims=True)).sum(axis=0).tolist()
+        lines = [_standing(self, *line) for line in zip(self.learners, ranks, firsts, strict=True)]
+        return sorted(lines, key=lambda line: (line.ratio.estimate, line.rank))
 
 
 def boards(settings: Mapping[str, Sequence[Series]]) -> tuple[LeagueTable, LeagueTable | None]:
@@ -177,21 +187,6 @@ class Standing:
     seconds: float
 
 
-def standings(board: LeagueTable) -> list[Standing]:
-    """Return the league, the lowest ratio first."""
-    regrets = board.regrets
-    ranks = rankdata(regrets, axis=1).mean(axis=0)
-    best = regrets.min(axis=1)
-    reference = board.learners[board.reference]
-    table = [
-        _standing(
-            board, name, regret_ratio(board, name, reference), float(ranks[i]), int((regrets[:, i] == best).sum())
-        )
-        for i, name in enumerate(board.learners)
-    ]
-    return sorted(table, key=lambda line: (line.ratio.estimate, line.rank))
-
-
 def regret_ratio(board: LeagueTable, above: str, below: str, confidence: float = CONFIDENCE) -> Interval:
     """Return the ratio of two players' regrets over all kinds of task, with its interval."""
     if above == below:
@@ -222,7 +217,7 @@ def rank_profile(board: LeagueTable, shares: NDArray[np.float64]) -> NDArray[np.
     return ranks
 
 
-def _standing(board: LeagueTable, name: str, ratio: Interval, rank: float, firsts: int) -> Standing:
+def _standing(board: LeagueTable, name: str, rank: float, firsts: int) -> Standing:
     members = {task: board.series[task, name] for task in board.tasks}
     worst = tails(board, name)
     worst_task = max(worst, key=lambda task: worst[task])
@@ -231,7 +226,7 @@ def _standing(board: LeagueTable, name: str, ratio: Interval, rank: float, first
     late = [float(np.quantile(s.final, LATE) / max(ROUNDING, s.final.mean())) for s in members.values()]
     return Standing(
         learner=name,
-        ratio=ratio,
+        ratio=regret_ratio(board, name, board.reference),
         rank=rank,
         firsts=firsts,
         settled=int(np.isfinite(settled).sum()),

@@ -269,7 +269,8 @@ class _Paying:
         if state is None:
             return
         functions = Booleans()
-        is_complete = functions.any(functions.function(edge.guard) for edge in self.hoa.edges[state]) == functions.true
+        some_edge = functions.join("|", [functions.function(edge.guard) for edge in self.hoa.edges[state]])
+        is_complete = some_edge == functions.true
         for edge in self.hoa.edges[state]:
             target, reward = self._step(edge.target, accepted, edge.accepts or self.hoa.accepting[edge.target])
             if not is_complete or (target, reward) != ((state, accepted), 0.0):  # to stay unpaid needs no rule

@@ -10,11 +10,11 @@ ends in a terminal state, so that transitions that leave one are never taken.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from praemia.errors import ModelError, unknown_name
+from praemia.errors import ModelError, require_distinct, unknown_name
 from praemia.files.formats.common import all_labels, event_of, is_over, label_of, sure_outcome, without_stays
 from praemia.files.schema import Part
 from praemia.files.source import Source, parse_source, validate
@@ -38,7 +38,7 @@ class TransitionPart(Part):
 class SpecPart(Part):
     """A whole file; what only describes it is not read."""
 
-    states: list[str]
+    states: Annotated[list[str], Field(min_length=1)]
     initial_state: str
     terminal_states: list[str] = Field(default_factory=list)
     event_vocabulary: list[str]
@@ -59,7 +59,7 @@ def build_multiagent(source: Source) -> RewardMachine:
     part = validate(source, SpecPart)
     propositions = tuple(dict.fromkeys(name for event in part.event_vocabulary for name in sorted(label_of(event))))
     with source.at("states"):
-        RewardMachine(tuple(part.states), part.states[0] if part.states else "", (), ())
+        require_distinct("state", part.states)
     for i, state in enumerate(part.terminal_states):
         with source.at("terminal_states", i):
             _require(state, "machine state", part.states)
