@@ -8,12 +8,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from praemia.kernels.exact import exact_kernels, lanes_of
+from praemia.kernels import exact
+from praemia.kernels.compiling import INTERNAL, specialised
+from praemia.kernels.exact import lanes_of
 from praemia.kernels.numbers import flat
 from praemia.kernels.records import LayerArrays
 from praemia.kernels.references import by_reference
 
-KERNELS = {lanes: exact_kernels(lanes).fill for lanes in (4, 8, 16)}
+KERNELS = {
+    lanes: specialised(exact.fill, f"fill_{lanes}", {"MOST_LANES": lanes}, keep=False, **INTERNAL)
+    for lanes in (4, 8, 16)
+}
 FILL_4, FILL_8, FILL_16 = KERNELS[4], KERNELS[8], KERNELS[16]
 
 

@@ -66,6 +66,7 @@ def test_what_a_report_needs_is_asked_for_before_the_runs(
         ("PIL", "show warehouse-3 --episode 0 -o a.gif"),
         ("pygraphviz", "infer traces.jsonl --draw a.svg"),
         ("pygraphviz", "machine Fa --draw a.svg"),
+        ("PIL", "machine Fa --draw a.png"),
         ("pyarrow", "results results --parquet a.parquet"),
     ],
 )

@@ -815,15 +815,15 @@ INFERENCE = (
     Fault(
         "each interval holds by itself only",
         "inference/answer.py",
-        "(1.0 - INTERVAL_LEVEL) / len(edges)",
+        "(1.0 - INTERVAL_LEVEL) / len(taken[0])",
         "1.0 - INTERVAL_LEVEL",
         f"{INFER}::test_intervals_are_those_of_each_label_even_if_labels_share_a_rule",
     ),
     Fault(
         "an interval has the whole error at either end",
         "inference/answer.py",
-        "1.0 - failure_prob, method",
-        "1.0 - 2.0 * failure_prob, method",
+        "totals - counts + 1.0, 0.5 * failure_prob",
+        "totals - counts + 1.0, failure_prob",
         f"{INFER}::test_intervals_are_clopper_and_pearsons",
     ),
     Fault(

@@ -226,7 +226,7 @@ def test_intervals_are_those_of_each_label_even_if_labels_share_a_rule() -> None
         (name,) = edge.label
         counts = [reward for [(label, reward)] in flips if label == {name}]
         assert (edge.count, edge.of) == (counts.count(edge.reward), 300)
-        assert edge.interval == pytest.approx(clopper_pearson(edge.count, 300, 0.05 / 4))
+        assert edge.interval == pytest.approx(clopper_pearson(np.array(edge.count), np.array(300.0), 0.05 / 4))
 
 
 def test_the_p_value_of_one_cell_is_fishers() -> None:
@@ -253,6 +253,6 @@ def test_the_test_keeps_its_level_with_rare_rewards() -> None:
 @pytest.mark.parametrize(("count", "total"), [(0, 5), (5, 5), (3, 17)])
 def test_intervals_are_clopper_and_pearsons(count: int, total: int) -> None:
     """At either end, what was seen or more in that direction has a probability of half the error."""
-    low, high = clopper_pearson(count, total, 0.05)
+    low, high = clopper_pearson(np.array(float(count)), np.array(float(total)), 0.05)
     assert low == 0.0 if count == 0 else binom.sf(count - 1, total, low) == pytest.approx(0.025)
     assert high == 1.0 if count == total else binom.cdf(count, total, high) == pytest.approx(0.025)

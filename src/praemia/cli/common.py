@@ -242,8 +242,9 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
 
 def require_drawing(path: Path | None) -> None:
     """Raise the error of a missing extra before the work, if a machine is to be drawn into a file that needs it."""
-    if path is not None and path.suffix.lower() in (".svg", ".png", ".pdf", ".dot"):
-        require("pygraphviz")
+    needs = {".svg": ["pygraphviz"], ".png": ["pygraphviz", "PIL"], ".pdf": ["pygraphviz"], ".dot": ["pygraphviz"]}
+    if path is not None:
+        require(*needs.get(path.suffix.lower(), ()))
 
 
 def named_machine(name: str) -> RewardMachine:

@@ -14,6 +14,7 @@ from praemia.envs.builtin_machines import TRAP, errands, in_any_order
 from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between, steps_from
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, SLIP, START, WALL, WATER, Cell, Slip
+from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 
@@ -52,7 +53,7 @@ def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     grid_map = _map(text, letters, {name: name for name in "abc"})
     way = _way(grid_map, [*"abcabc"][: min(states, LEGS)])
     machine = errands(rng, ("a", "b", "c"), states, fits=_fits(states, way, most))
-    return replace(grid_map, slip=_slip(rng)).mdp(), machine, way
+    return _mdp(replace(grid_map, slip=_slip(rng))), machine, way
 
 
 def traps(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
@@ -67,7 +68,7 @@ def traps(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
         grid_map = _map(text, letters | {PIT: pits}, {"a": "a", "b": "b", PIT: TRAP})
         way = _way(grid_map, [*"ababab"][: min(states, LEGS)])
     machine = errands(rng, ("a", "b"), states, fits=_fits(states, way, most), others=(TRAP,))
-    return replace(grid_map, slip=_slip(rng)).mdp(), machine, way
+    return _mdp(replace(grid_map, slip=_slip(rng))), machine, way
 
 
 def lake(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
@@ -81,7 +82,7 @@ def lake(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
         grid_map = _map(text, {START: [start], GOAL: [goal], WATER: holes}, {GOAL: "goal"}, ICE)
         way = _way(grid_map, [GOAL])
     way = 2 * way + states
-    return grid_map.mdp(), errands(rng, ("goal",), max(1, states - 1), fits=most / way, again=False), way
+    return _mdp(grid_map), errands(rng, ("goal",), max(1, states - 1), fits=most / way, again=False), way
 
 
 def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
@@ -98,7 +99,7 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
         grid_map = _map(text, letters | {str(i + 1): [place] for i, place in enumerate(places)}, legend)
         way = _way(grid_map, [*map(str, range(1, len(items) + 1)), DESK])
     notice = float(rng.uniform(0.6, 0.95)) if rng.integers(2) else 1.0
-    return grid_map.mdp(), in_any_order(tuple(items), "desk", notice=notice), way
+    return _mdp(grid_map), in_any_order(tuple(items), "desk", notice=notice), way
 
 
 def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
@@ -109,7 +110,7 @@ def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     letters = {letter: [place] for letter, place in zip("Sabc", places, strict=True)}
     grid_map = _map(text, letters, {name: name for name in "abc"}, STRAIGHT)
     way = _way(grid_map, [*"abcabc"][: min(states, LEGS)])
-    return grid_map.mdp(), errands(rng, ("a", "b", "c"), states, fits=_fits(states, way, most), sure=True), way
+    return _mdp(grid_map), errands(rng, ("a", "b", "c"), states, fits=_fits(states, way, most), sure=True), way
 
 
 def _maze_walls(rng: np.random.Generator, side: int) -> Rows:
@@ -175,6 +176,12 @@ def _map(text: Rows, places: Mapping[str, Sequence[Cell]], legend: Mapping[str, 
     for letter, cells in places.items():
         text[tuple(zip(*cells, strict=True))] = letter
     return GridMap("\n".join(map("".join, text)), legend, slip=slip)
+
+
+def _mdp(grid_map: GridMap) -> LabeledMDP:
+    """Make the MDP of a map; the order of the legend, not of the cells, numbers the labels, and so what is inferred."""
+    cells = [(names, grid_map.cells[grid_map.letters == letter]) for letter, names in grid_map.legend.items()]
+    return grid_map.mdp([LabelRule(names, target=o) for names, where in cells for o in where.tolist()])
 
 
 def _way(grid_map: GridMap, letters: Sequence[str]) -> int:

@@ -149,14 +149,14 @@ class GridMap:
 
     @cached_property
     def labels(self) -> dict[int, Label]:
-        """The propositions of each observation that has any, in the order of the legend and the rooms."""
+        """The propositions of each observation that has any, in the order of the observations."""
         propositions = [(self.letters == letter, names) for letter, names in self.legend.items()]
         propositions += [(self._on_cells(self._room(letter)), names) for letter, names in self.rooms.items()]
         labels: dict[int, Label] = {}
         for where, names in propositions:
             for o in self.cells[where].tolist():
                 labels[o] = labels.get(o, frozenset()) | frozenset(names)
-        return labels
+        return dict(sorted(labels.items()))
 
     def explains(self, letter: str) -> bool:
         """Tell whether a letter is one of the legend or of the rooms."""

@@ -54,13 +54,6 @@ class Euler:
     ----------
     scale : the coefficient of EULER's bonus; 1 is the theory's.
     policy_episodes : N₀, the episodes for each observation. keep_search : keep the searches' episodes too.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> river = praemia.envs.riverswim()  # 5 observations
-    >>> praemia.explore(river, episodes=100, method="euler", policy_episodes=50, keep_search=True).num_episodes
-    350
     """
 
     name: ClassVar[str] = "euler"
@@ -79,7 +72,6 @@ class Euler:
             )
         size, num_actions = session.environment.source.num_observations, session.environment.source.num_actions
         session.total += size * self.policy_episodes
-        session.keeps_search = self.keep_search
         rng = np.random.default_rng(np.random.SeedSequence((*session.seed, SHARES)))
         shares = rng.multinomial(session.episodes, np.full(size, 1.0 / size))
         learner, collecting = Searcher(bonus_scale=self.scale), session.world(FixedPolicy(), COLLECT)
@@ -95,14 +87,7 @@ class Euler:
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertainty:
-    """One stage: go where the estimate is least certain; ``scale`` is the explorer's coefficient.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> praemia.explore(praemia.envs.riverswim(), episodes=100, method="uncertainty", scale=0.1).num_episodes
-    100
-    """
+    """One stage: go where the estimate is least certain; ``scale`` is the explorer's coefficient."""
 
     name: ClassVar[str] = "uncertainty"
     scale: float = 0.01
@@ -118,16 +103,7 @@ class Uncertainty:
 
 @dataclass(frozen=True, kw_only=True)
 class Directed:
-    """Go where visits help to decide whether the goal is reached; ``scale`` is as in ``Uncertainty``.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> task = praemia.envs.riverswim()
-    >>> data = praemia.explore(task, episodes=400, until=0.5, machines=[task.machine], scale=0.1)
-    >>> data.num_episodes <= 400
-    True
-    """
+    """Go where visits help to decide whether the goal is reached; ``scale`` is as in ``Uncertainty``."""
 
     name: ClassVar[str] = "directed"
     scale: float = 0.01
@@ -202,20 +178,22 @@ def explore(
     try:
         record = explorer.play(session, goal)
     except ContradictionError as error:
-        session.keeps_search = True
-        data = _dataset(session, explorer, {})
+        data = _dataset(session, explorer, {}, keeps_search=True)
         remedy = f"what was explored until then, {plural(data.num_episodes, 'episode')}, is kept: error.dataset"
         raise ContradictionError(f"{error}; {remedy}", data) from None
-    return _dataset(session, explorer, record)
+    return _dataset(session, explorer, record, keeps_search=isinstance(explorer, Euler) and explorer.keep_search)
 
 
-def _dataset(session: Session, method: Method, record: dict[str, Any]) -> Dataset:
-    """Return what a session keeps as a dataset, with a record of how it was collected."""
+def _dataset(session: Session, method: Method, record: dict[str, Any], *, keeps_search: bool) -> Dataset:
+    """Return what a session collected as a dataset, with a record of how; what was searched is kept on demand."""
+    collected = session.collected
+    every = collected if session.searched is None else session.searched + collected
     source = {
         "task": session.environment.source.name,
         "method": method.name,
-        "episodes": session.collected.num_episodes,
+        "episodes": collected.num_episodes,
         "seed": list(session.seed),
     }
     source |= asdict(method) | record
-    return session.environment.dataset(session.kept, session.everything, (source,), session.fixed_machines)
+    kept = every if keeps_search else collected
+    return session.environment.dataset(kept, every, (source,), session.fixed_machines)

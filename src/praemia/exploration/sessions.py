@@ -166,7 +166,7 @@ class Session:
     ----------
     machines : those fixed before the first episode; fixed_machines : their digests, to be recorded.
     total : all episodes that will be played, those of a search included.
-    searched : what was counted in the worlds of a search; keeps_search : whether that is data too.
+    searched : what was counted in the worlds of a search.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Session:
         self.environment, self.episodes, self.seed = Environment(source), episodes, seed_key(seed)
         self.machines = tuple(machines)
         self.fixed_machines = self.environment.digests(self.machines)
-        self.total, self.keeps_search = episodes, False
+        self.total = episodes
         self.searched: Counted | None = None
         self._on_progress = on_progress
         self._worlds: list[World] = []
@@ -214,16 +214,6 @@ class Session:
         """What was counted in all worlds but those of a search."""
         first, *others = map(Counted.of, self._worlds)
         return sum(others, start=first)
-
-    @property
-    def kept(self) -> Counted:
-        """What was counted and is data."""
-        return self.everything if self.keeps_search else self.collected
-
-    @property
-    def everything(self) -> Counted:
-        """All that was counted."""
-        return self.collected if self.searched is None else self.searched + self.collected
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -256,7 +256,8 @@ def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
     observations = NameTable("observation", bare.observation_names or bare.num_observations)
     actions = NameTable("action", bare.action_names or bare.num_actions)
     labels = _label_rules(source, ("gymnasium", "labels"), part.labels, observations, actions)
-    return replace(bare, labelling=RuleLabelling(tuple(labels)))
+    with source.at("gymnasium"):
+        return from_gymnasium(part.id, labels=labels, **part.options)  # anew: its map shows what is labelled
 
 
 class NameTable:

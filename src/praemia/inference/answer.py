@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.special import betaincinv
 
 from praemia.displayed import Displayed
 from praemia.inference.evidence import p_value
@@ -230,12 +230,10 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
 
 def counted_intervals(traces: Traces, table: StateTable) -> Floats:
     """Return exact intervals [M, S, M, 2] for the probability of each edge that was taken."""
-    edges, totals = np.argwhere(table.counts > 0).tolist(), traces.label_totals(table.counts)
+    taken, totals = np.nonzero(table.counts), traces.label_totals(table.counts)
     intervals = np.zeros((*table.flow.shape, 2))
-    for state, symbol in edges:
-        count, total = int(table.counts[state, symbol]), int(totals[state, symbol])
-        interval = clopper_pearson(count, total, (1.0 - INTERVAL_LEVEL) / len(edges))
-        intervals[state, symbol, table.moves[state, symbol]] = interval
+    level = (1.0 - INTERVAL_LEVEL) / len(taken[0])
+    intervals[*taken, table.moves[taken]] = clopper_pearson(table.counts[taken], totals[taken], level)
     return intervals
 
 
@@ -256,10 +254,11 @@ def list_edges(traces: Traces, flow: Floats | Ints, intervals: Floats) -> tuple[
     )
 
 
-def clopper_pearson(count: int, total: int, failure_prob: float) -> tuple[float, float]:
-    """Return the exact interval for a probability, from how often something happened in a number of trials."""
-    interval = binomtest(count, total).proportion_ci(1.0 - failure_prob, method="exact")
-    return float(interval.low), float(interval.high)
+def clopper_pearson(counts: Floats, totals: Floats, failure_prob: float) -> Floats:
+    """Return exact intervals [N, 2] for probabilities, from how often things happened in numbers of trials."""
+    low = betaincinv(counts, totals - counts + 1.0, 0.5 * failure_prob)
+    high = betaincinv(counts + 1.0, totals - counts, 1.0 - 0.5 * failure_prob)
+    return np.stack((np.where(counts > 0.0, low, 0.0), np.where(counts < totals, high, 1.0)), axis=-1)
 
 
 def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:

@@ -240,9 +240,9 @@ def _intervals(events: Traces, probs: Floats, flow: Floats) -> Floats:
     error = (1.0 - INTERVAL_LEVEL) / (flow > 0.0).sum()
     intervals = np.zeros((*flow.shape, 2))
     is_random = (probs > 0.0) & (probs < 1.0)
-    for edge in np.argwhere((flow > 0.0) & ~is_random).tolist():
-        times = int(flow[*edge])
-        intervals[*edge] = clopper_pearson(times, times, error) if times else (0.0, 1.0)
+    is_sure = (flow > 0.0) & ~is_random
+    times = np.floor(flow[is_sure])
+    intervals[is_sure] = clopper_pearson(times, times, error)
     p, deviation = probs[is_random], _deviations(events, probs, *np.nonzero(is_random))
     width = norm.isf(error / 2.0) * deviation / (p * (1.0 - p))
     intervals[is_random] = expit(logit(p)[:, None] + width[:, None] * [-1.0, 1.0])

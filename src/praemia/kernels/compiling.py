@@ -1,7 +1,8 @@
 """Compile kernels, and keep the result on disk so that nobody waits for it twice.
 
-``specialised`` compiles a function in which some global names are replaced, among them other functions: one text then
-serves several learners, each as fast as if it were written for that one. (Numba does not cache functions that take
+``specialised`` compiles a function in which some global names are replaced, among them other functions, and the same
+in the functions that it calls: one text then serves several learners, each as fast as if it were written for that one.
+(Numba does not cache functions that take
 others as arguments or capture them in closures. It does cache these, because each has its own name.)
 
 Compiled code is kept on disk, in ``CACHE_FOLDER``: in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache
@@ -13,6 +14,7 @@ Folders of other kernels that have not been used for a month are removed from th
 
 from __future__ import annotations
 
+import dis
 import gc
 import os
 import shutil
@@ -20,8 +22,9 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from multiprocessing import parent_process
+from operator import itemgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
@@ -64,31 +67,83 @@ def compiled(*, keep: bool = True, **options: Any) -> Callable[[Function], Funct
     return compile_later
 
 
-def rebound(function: Function, name: str, **replacements: Any) -> Function:
-    """Return the same function under another name, with some of its global names replaced."""
-    unknown = replacements.keys() - function.__globals__.keys()
-    if unknown:
-        raise NameError(f"{function.__name__} has no global names {sorted(unknown)}")
-    code, outer = function.__code__, {**function.__globals__, **replacements}
-    copy: Any = FunctionType(code, outer, name, function.__defaults__, function.__closure__)
-    copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
-    return copy  # type: ignore[no-any-return]
-
-
 def plain(kernel: Any) -> Any:
     """Return a kernel as the plain Python function that it was compiled from."""
     return getattr(kernel, "py_func", kernel)
 
 
-def specialised(function: Any, name: str, *, replacements: Any, **options: Any) -> Any:
-    """Compile a function with some of its global names replaced; ``name`` must be unique to the replacements."""
-    return compiled(**options)(rebound(function, name, **replacements))
+def inlined(function: Function) -> Function:
+    """Compile a small function, to be inlined where it is called."""
+    return compiled(keep=False, **INLINED)(function)
 
 
-def inlined(function: Function, **replacements: Any) -> Function:
-    """Compile a small function, with some of its global names replaced, to be inlined where it is called."""
-    own = rebound(function, function.__name__, **replacements) if replacements else function
-    return njit(pipeline_class=KernelCompiler, **INLINED)(own)  # type: ignore[no-any-return]
+def called(function: Function) -> Function:
+    """Mark a function that ``specialised`` kernels call, outside their inner loops: it is not inlined.
+
+    (That takes less time to compile.)
+    """
+    function.is_called = True  # type: ignore[attr-defined]
+    return function
+
+
+def specialised(function: Any, name: str, parts: Mapping[str, Any], **options: Any) -> Any:
+    """Compile a function with ``parts`` in place of some global names, there and in the kernels that it calls.
+
+    Kernels that are compiled by themselves are called as they are; others are plain functions, which are compiled with
+    the parts in them. ``name`` must be unique to the parts.
+    """
+    return compiled(**options)(_rebound(function, name, _own_parts(function, parts, {})))
+
+
+_shared: dict[Any, Any] = {}  # what was compiled of plain kernels: others share what is the same for them
+
+
+def _own_parts(function: Any, parts: Mapping[str, Any], made: dict[Any, Any]) -> dict[str, Any]:
+    """Return what takes the place of which global names of a kernel."""
+    own = {}
+    for name in {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}:
+        thing = parts.get(name, function.__globals__.get(name))
+        if isinstance(thing, FunctionType) and (name in parts or _is_kernel(thing)):
+            own[name] = _compiled_part(thing, parts, made)
+        elif name in parts:
+            own[name] = thing
+    return own
+
+
+def _compiled_part(function: Any, parts: Mapping[str, Any], made: dict[Any, Any]) -> Any:
+    """Return a function with parts in it, to be linked into another: its name need not be unique.
+
+    Functions of learners are compiled as they are. Those of users may take other values from outside by now than when
+    they were compiled, so nothing is shared of them.
+    """
+    if function not in made:
+        own = _own_parts(function, parts, made) if _is_kernel(function) else {}
+        key = function, *sorted(own.items(), key=itemgetter(0))
+        kernel = _shared.get(key)
+        if kernel is None:
+            options = INTERNAL if hasattr(function, "is_called") else INLINED
+            kernel = compiled(keep=False, **options)(_rebound(function, function.__name__, own))
+            if is_ours(function):
+                _shared[key] = kernel
+        made[function] = kernel
+    return made[function]
+
+
+def is_ours(function: Any) -> bool:
+    """Tell whether a function is one of this package."""
+    return str(function.__module__).startswith("praemia.")
+
+
+def _is_kernel(function: Any) -> bool:
+    return str(function.__module__).startswith("praemia.kernels.")
+
+
+def _rebound(function: Any, name: str, replacements: Mapping[str, Any]) -> Any:
+    """Return the same function under another name, with some of its global names replaced."""
+    code, outer = function.__code__, {**function.__globals__, **replacements}
+    copy: Any = FunctionType(code, outer, name, function.__defaults__, function.__closure__)
+    copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
+    return copy
 
 
 class Announcement(event.Listener):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import PART, POINTED_AT, UNCOUNTED, compiled, inlined, specialised
+from praemia.kernels.compiling import PART, POINTED_AT, UNCOUNTED, called, compiled, inlined, specialised
 from praemia.kernels.lanes import load, select, store, store_whole, zeros
 from praemia.kernels.numbers import row
 from praemia.kernels.records import (
@@ -45,8 +45,15 @@ def lanes_of(width: int) -> int:
     return 16 if width >= 16 else 8 if width >= 8 else 4
 
 
+@called
 def fill(
-    table: Floats, width: int, num_observations: int, extra_rows: Records, layers: LayerArrays, first: int, last: int
+    table: Floats,
+    width: int,
+    num_observations: int,
+    extra_rows: Records,
+    layers: LayerArrays,
+    first: Whole,
+    last: Whole,
 ) -> None:
     """Fill a range of the continuation rows of a flat table: sixteen machine states at a time, then four."""
     wide: Whole = FIRST
@@ -91,6 +98,7 @@ def improve_lanes(
     store_whole(policy, o * sizes[1] + lane, choice, sizes[1] - lane)
 
 
+@called
 def improve(
     model: ModelArrays, after: Floats, here: Floats, width: int, policy: Actions, h: int, first: int, last: int
 ) -> None:
@@ -145,6 +153,7 @@ def assess_state(
     return total
 
 
+@called
 def assess(
     model: ModelArrays, after: Floats, here: Floats, width: int, policy: Actions, h: int, first: int, last: int
 ) -> None:
@@ -155,7 +164,6 @@ def assess(
             here[o * width + m] = assess_state(model, after, width, policy, now, o * num_actions, o, m)
 
 
-fill_table: Any = None  # replaced: ``fill``
 step: Any = None  # replaced: ``improve``, or ``assess``
 
 
@@ -180,7 +188,7 @@ def backward(
     for h in range(steps[1] - 1, steps[0] - 1, -1):
         after, here = row(tables, (h + 1) & 1), row(tables, h & 1)
         fill_exits(after, width, policy.shape[1], row(exits, h + 1))
-        fill_table(after, width, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
+        fill(after, width, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
         step(model, after, here, width, policy, h, part[0], part[1])
         if values.shape[0] > 0:
             for o in range(part[0], part[1]):
@@ -194,7 +202,6 @@ def backward(
 class ExactKernels(NamedTuple):
     """The kernels for tables of a width: those of wide machines are compiled where there is one."""
 
-    fill: Any
     solve: Any  # fills policy[H, O, M]
     evaluate: Any  # takes policy[H, O, M], or policy[H, O, M, A] of action probabilities
 
@@ -202,17 +209,13 @@ class ExactKernels(NamedTuple):
 @cache
 def exact_kernels(lanes: int) -> ExactKernels:
     """Return the kernels that do so many machine states at a time: 4, 8 or 16."""
-    own = {"MOST_LANES": lanes}
-    filler = specialised(fill, f"fill_{lanes}", replacements=own, **PART)
-    improver = specialised(improve, f"improve_{lanes}", replacements=own, **PART)
-    assessor = compiled(**PART)(assess)
-    kernels = [
-        specialised(
-            backward, f"{name}_{lanes}", replacements={"fill_table": filler, "step": kind}, nogil=True, **UNCOUNTED
-        )
-        for name, kind in (("solve", improver), ("evaluate", assessor))
-    ]
-    return ExactKernels(filler, *kernels)
+    kinds, options = {"solve": improve, "evaluate": assess}, {**UNCOUNTED, "nogil": True}
+    return ExactKernels(
+        **{
+            name: specialised(backward, f"{name}_{lanes}", {"MOST_LANES": lanes, "step": kind}, **options)
+            for name, kind in kinds.items()
+        }
+    )
 
 
 # A state (o, m) in which a policy that is being played is valued.
@@ -254,7 +257,7 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
     for h in range(policy.shape[0] - 1, -1, -1):
         after, here = row(tables, (h + 1) & 1), row(tables, h & 1)
         fill_exits(after, width, policy.shape[1], row(values.exits, h + 1))
-        fill_table(after, width, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
+        fill(after, width, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
         now = row(policy, h)
         for i in range(values.until[h]):
             state = values.states[i]
@@ -267,8 +270,7 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
 @cache
 def policy_value_for(lanes: int) -> Any:
     """Return ``policy_value`` for tables that are filled so many machine states at a time."""
-    filler = {"fill_table": exact_kernels(lanes).fill}
-    return specialised(policy_value, f"policy_value_{lanes}", replacements=filler, **POINTED_AT)
+    return specialised(policy_value, f"policy_value_{lanes}", {"MOST_LANES": lanes}, **POINTED_AT)
 
 
 @compiled(**UNCOUNTED)

@@ -88,7 +88,7 @@ def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index
 class _Arithmetic(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         lanes = [argument for argument in args if isinstance(argument, Lanes)]
-        if len(args) == 2 and lanes and all(isinstance(it, Lanes | types.Float | types.Integer) for it in args):
+        if lanes and all(isinstance(it, Lanes | types.Float | types.Integer) for it in args):
             return signature(self.result(lanes[0]), *args)
         return None
 
@@ -101,7 +101,7 @@ class _Comparison(_Arithmetic):
         return Mask(lanes.count)
 
 
-def _register(symbol: Any, template: type, emit: Callable[[Any, Any, Any], Any]) -> None:
+def _register(symbol: Any, template: type, emit: Callable[..., Any]) -> None:
     infer_global(symbol)(type(f"_{symbol.__name__}", (template,), {"key": symbol}))
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -113,7 +113,7 @@ def _register(symbol: Any, template: type, emit: Callable[[Any, Any, Any], Any])
         return emit(builder, *vectors)
 
     scalars = (types.Float, types.Integer)
-    for kinds in ((Lanes, Lanes), *((Lanes, it) for it in scalars), *((it, Lanes) for it in scalars)):
+    for kinds in ((Lanes,), (Lanes, Lanes), *((Lanes, it) for it in scalars), *((it, Lanes) for it in scalars)):
         lower_builtin(symbol, *kinds)(lower)
 
 
@@ -121,27 +121,28 @@ _register(operator.add, _Arithmetic, lambda builder, x, y: builder.fadd(x, y))
 _register(operator.sub, _Arithmetic, lambda builder, x, y: builder.fsub(x, y))
 _register(operator.truediv, _Arithmetic, lambda builder, x, y: builder.fdiv(x, y))
 _register(operator.mul, _Arithmetic, lambda builder, x, y: builder.fmul(x, y))
+_register(operator.neg, _Arithmetic, lambda builder, x: builder.fneg(x))
 _register(operator.gt, _Comparison, lambda builder, x, y: builder.fcmp_ordered(">", x, y))
 _register(operator.eq, _Comparison, lambda builder, x, y: builder.fcmp_ordered("==", x, y))
 
 
-def _named(name: str) -> Callable[[Any, Any, Any], Any]:
-    """Return a function that emits a call of an LLVM intrinsic on two vectors that contain no NaN.
+def _named(name: str, *flags: str) -> Callable[..., Any]:
+    """Return a function that emits a call of an LLVM intrinsic on vectors."""
 
-    (A comparison and a selection would do the same, but LLVM can make a masked store of it, which is slow.)
-    """
-
-    def emit(builder: Any, x: Any, y: Any) -> Any:
-        kind = ir.FunctionType(x.type, [x.type, x.type])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{x.type.count}f64")
-        return builder.call(function, [x, y], fastmath=("nnan",))
+    def emit(builder: Any, *vectors: Any) -> Any:
+        vector = vectors[0].type
+        kind = ir.FunctionType(vector, [vector] * len(vectors))
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{vector.count}f64")
+        return builder.call(function, vectors, fastmath=flags)
 
     return emit
 
 
-# A learner's formula is written with NumPy's names and runs on lanes and on plain numbers alike.
-_register(np.minimum, _Arithmetic, _named("minnum"))
-_register(np.maximum, _Arithmetic, _named("maxnum"))
+# A learner's formula is written with NumPy's names and runs on lanes and on plain numbers alike. (A comparison and a
+# selection would do the same as these two, but LLVM can make a masked store of it, which is slow.)
+_register(np.minimum, _Arithmetic, _named("minnum", "nnan"))
+_register(np.maximum, _Arithmetic, _named("maxnum", "nnan"))
+_register(np.sqrt, _Arithmetic, _named("sqrt"))
 
 
 @intrinsic(prefer_literal=True)
@@ -241,33 +242,6 @@ def _any_lane(typing_context: Any, mask: Any, count: Any) -> Any:
         return builder.icmp_unsigned("!=", builder.and_(bits, counted), ir.Constant(_INT64, 0))
 
     return types.boolean(mask, count), emit
-
-
-class _Unary(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], *args) if len(args) == 1 and isinstance(args[0], Lanes) else None
-
-
-@infer_global(np.sqrt)
-class _Root(_Unary):
-    key = np.sqrt
-
-
-@infer_global(operator.neg)
-class _Negative(_Unary):
-    key = operator.neg
-
-
-@lower_builtin(operator.neg, Lanes)
-def _lower_negative(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.fneg(args[0])
-
-
-@lower_builtin(np.sqrt, Lanes)
-def _lower_root(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    vector = ir.VectorType(_DOUBLE, sig.args[0].count)
-    name = f"llvm.sqrt.v{sig.args[0].count}f64"
-    return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), name), args)
 
 
 # The plain twins: NumPy arrays as lanes.

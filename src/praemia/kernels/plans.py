@@ -6,12 +6,12 @@ them and takes the plan as an argument.
 
 from __future__ import annotations
 
-import dis
 import hashlib
 import inspect
 import sys
 from collections.abc import Mapping
 from enum import Enum
+from operator import itemgetter
 from threading import RLock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -19,15 +19,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, specialised
-from praemia.kernels.recursion import CALLED
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, is_ours, specialised
 from praemia.kernels.references import pointer_to
 
 PlanArguments = tuple[Any, Any, Any]  # a reference to PlanData, the generator, the policy
 Parts = Mapping[str, Any]  # what takes the place of which name of ``praemia.kernels.switches``
 
 _plans: dict[Any, Any] = {}
-_shared: dict[Any, Any] = {}  # compiled parts: plans share those that are the same for them
 _compiling = RLock()  # two threads may ask for the same plan
 
 
@@ -38,7 +36,7 @@ def compiled_plan(plan: Any, parts: Parts, arguments: PlanArguments) -> Any:
         key = name, arguments[2].dtype
         if key not in _plans:
             options = {**INTERNAL, "no_cfunc_wrapper": False, "keep": _can_be_kept(plan, parts)}
-            kernel = specialised(plan, name, replacements=_own_parts(plan, parts, {}), **options)
+            kernel = specialised(plan, name, parts, **options)
             _plans[key] = pointer_to(kernel, *arguments)
         return _plans[key]
 
@@ -47,47 +45,6 @@ def compiled_plan(plan: Any, parts: Parts, arguments: PlanArguments) -> Any:
 def call_plan(plan: Any, data: Any, rng: Any, policy: Any) -> None:
     """Call a plan from Python. (To compile this once is cheaper than to make every plan callable.)"""
     plan(data, rng, policy)
-
-
-def _own_parts(function: Any, parts: Parts, made: dict[Any, Any]) -> dict[str, Any]:
-    """Return what takes the place of names in a kernel: a learner's parts, and kernels with its parts in them."""
-    own = {}
-    for name in {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}:
-        thing = parts.get(name, function.__globals__.get(name))
-        if isinstance(thing, FunctionType) and (name in parts or _is_kernel(thing)):
-            own[name] = _compiled_part(thing, parts, made)
-        elif name in parts:
-            own[name] = thing
-    return own
-
-
-def _compiled_part(function: Any, parts: Parts, made: dict[Any, Any]) -> Any:
-    """Return a function with a learner's parts in it, to be linked into a plan: its name need not be unique.
-
-    Functions of learners are compiled as they are. Those of users may take other values from outside by now than when
-    they were compiled, so they are compiled for each plan.
-    """
-    if function in made:
-        return made[function]
-    own = _own_parts(function, parts, made) if _is_kernel(function) else {}
-    options, key = INTERNAL if function in CALLED else INLINED, (function, *sorted(own.items(), key=_name))
-    kept = _shared if _is_ours(function) else made
-    if key not in kept:
-        kept[key] = specialised(function, function.__name__, replacements=own, keep=False, **options)
-    made[function] = kept[key]
-    return made[function]
-
-
-def _name(item: tuple[str, Any]) -> str:
-    return item[0]
-
-
-def _is_ours(function: Any) -> bool:
-    return str(function.__module__).startswith("praemia.")
-
-
-def _is_kernel(function: Any) -> bool:
-    return str(function.__module__).startswith("praemia.kernels.")
 
 
 def _can_be_kept(plan: Any, parts: Parts) -> bool:
@@ -99,7 +56,7 @@ def _can_be_kept(plan: Any, parts: Parts) -> bool:
 def _digest(plan: Any, parts: Parts) -> str:
     """Return a short name for all that goes into a plan; another one each time if something cannot be described."""
     digest = hashlib.sha256()
-    for key, part in (*sorted(parts.items(), key=_name), ("plan", plan)):
+    for key, part in (*sorted(parts.items(), key=itemgetter(0)), ("plan", plan)):
         digest.update(key.encode())
         digest.update(_described(part, set()))
     return digest.hexdigest()[:12]
@@ -118,7 +75,7 @@ def _described(thing: Any, seen: set[int], names: tuple[str, ...] = ()) -> bytes
             return b"again"
         seen.add(id(function))
         named = f"{function.__module__}.{function.__qualname__}".encode()  # compiled code refers to its module
-        outer = [] if _is_ours(function) else _outer(function, seen)
+        outer = [] if is_ours(function) else _outer(function, seen)
         return b"|".join([named, _code(function.__code__), *outer])
     if thing is None or isinstance(thing, bool | int | float | complex | str | bytes | np.number):
         return repr(thing).encode()

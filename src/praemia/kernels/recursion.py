@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.bonus import find_local_limit, find_spread
-from praemia.kernels.compiling import inlined
+from praemia.kernels.compiling import called, inlined
 from praemia.kernels.confidence_sets import sort_rows
 from praemia.kernels.lanes import any_lane, load, select, store, zeros
 from praemia.kernels.learned_machine import add_machine_bonus, estimate_machine, sample_machine
@@ -34,7 +34,6 @@ from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Records, Whole
 from praemia.kernels.repair import (
     begin_again,
     begin_repair,
-    fill_changed_rows,
     find_seeds,
     forget_changes,
     refresh_counts,
@@ -69,6 +68,7 @@ def value_of(zero: Any, successors: Records, view: StepView, e: int) -> Any:
     return value_in(zero, view, successors[np.uint64(e)]["row"])
 
 
+@called
 def prepare(data: PlanData, rng: Any, num_planned: Whole, plans_all: bool, num_actions: int) -> None:
     """Compute what is the same at every step: the machine, and the numbers of the pairs that are planned for."""
     if LEARN_MACHINE and UNSEEN:
@@ -192,6 +192,7 @@ def order_actions(
     return has_moved
 
 
+@called
 def begin_all(zero: Any, data: PlanData, view: StepView) -> None:
     """Begin a step at which every state is computed."""
     if LEARN_MACHINE and not UNSEEN:
@@ -205,6 +206,7 @@ def begin_all(zero: Any, data: PlanData, view: StepView) -> None:
         fill_tops(zero, data.spec.support, view.values, view.width, data.memory.tops_by_label, view.tops)
 
 
+@called
 def clear_last(data: PlanData, num_planned: Whole, plans_all: bool) -> None:
     """Write V_H = 0 for the states that are planned for, and the same for what else there is of them."""
     memory = data.memory
@@ -270,7 +272,3 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         total["computed"] += num_todo
     if REPAIRS:
         forget_changes(counts)
-
-
-# Functions outside the inner loops, which are called and not inlined: that takes less time to compile.
-CALLED = (prepare, fill_after, begin_all, clear_last, find_seeds, fill_changed_rows, begin_repair, begin_again)

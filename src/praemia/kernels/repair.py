@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.bonus import find_spread
-from praemia.kernels.compiling import INTERNAL, compiled, inlined
+from praemia.kernels.compiling import INTERNAL, called, compiled, inlined
 from praemia.kernels.counts import has_grown
 from praemia.kernels.numbers import row
 from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records, Whole
@@ -35,6 +35,7 @@ def refresh_counts(counts: CountArrays, pair: Whole) -> None:
         counts.successors[e]["planned"] = counts.successors[e]["count"]
 
 
+@called
 def find_seeds(data: Any, rng: Any, num_actions: int) -> Whole:
     """Take over the counts of the pairs that have grown; list the states to begin with, and return how many."""
     counts, agenda = data.counts, data.memory.agenda
@@ -80,6 +81,7 @@ def list_states(counts: CountArrays, agenda: Records, num_seeds: Whole, num_chan
     return count
 
 
+@called
 def fill_changed_rows(zero: Any, data: Any, step: int, num_changed: Whole) -> None:
     """Fill the extra rows of the states that changed at the step after this one."""
     states, rows, agenda = data.counts.states, data.counts.rows, data.memory.agenda
@@ -90,6 +92,7 @@ def fill_changed_rows(zero: Any, data: Any, step: int, num_changed: Whole) -> No
             place = np.int64(rows[place - 1]["next"])
 
 
+@called
 def begin_repair(zero: Any, data: Any, step: int, num_seeds: Whole, num_changed: Whole) -> Whole:
     """Begin a step of a repair; return how many states are to be computed."""
     total = data.counts.totals[0]
@@ -99,6 +102,7 @@ def begin_repair(zero: Any, data: Any, step: int, num_seeds: Whole, num_changed:
     return list_states(data.counts, data.memory.agenda, num_seeds, num_changed)
 
 
+@called
 def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: Whole) -> Whole:
     """Begin a step of a whole plan; return how many states are to be computed. The others are as a step later."""
     spec, memory, step = data.spec, data.memory, view.step

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, compiled
+from praemia.kernels.compiling import INLINED, INTERNAL, called, compiled
 from praemia.kernels.lanes import gather, load, num_lanes, store
 from praemia.kernels.numbers import row
 from praemia.kernels.plan_data import PlanData
@@ -98,6 +98,7 @@ def fill_tops(zero: Any, support: LabelSupport, values: Floats, width: int, by_l
             store(tops, group * width + lane, best)
 
 
+@called
 def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) -> None:
     """Fill the exits and the extra rows first … last − 1 in the tables of the step after this one."""
     spec, memory, rows = data.spec, data.memory, data.counts.rows

@@ -49,7 +49,10 @@ class Rule:
     def __post_init__(self) -> None:
         if not self.outcomes:
             raise ModelError(f"{self.where}: it leads nowhere; give at least one outcome")
-        require_distribution(f"{self.where}: ", [outcome.probability for outcome in self.outcomes], TOLERANCE)
+        try:
+            require_distribution("", [outcome.probability for outcome in self.outcomes], TOLERANCE)
+        except ModelError as error:  # only now, since writing out a guard takes longer than the check
+            raise ModelError(f"{self.where}: {error}") from None
         object.__setattr__(self, "outcomes", merge_outcomes(self.outcomes))
 
     @property

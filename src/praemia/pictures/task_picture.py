@@ -190,7 +190,9 @@ def map_scene(picture: Picture, here: int | None = None) -> Scene:
 
 def frame_scene(picture: Picture, here: int | None = None) -> Scene:
     """Draw the map of a task in pixels, about 480 of them, with the agent on it and nothing else."""
-    return map_scene(picture, here).scaled(max(4, min(48, int(480 / max(picture.extent)))))
+    bare = map_scene(picture, here)
+    cell = max(4, min(48, int(480 / max(bare.width, bare.height))))
+    return Scene(cell * bare.width + 2, cell * bare.height + 2, tuple(place(bare.items, 1, 1, cell)))
 
 
 def page_scene(picture: Picture, title: str) -> Scene:
