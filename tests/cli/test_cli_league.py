@@ -138,3 +138,5 @@ def test_parameters_are_searched_on_any_task(tmp_path: Path, capsys: pytest.Capt
     assert header.split()[:4] == ["task", "learner", "parameters", "regret"]
     assert len(rows) == 4
     assert [row.split()[0] for row in rows if row.endswith("best")] == ["mine", "riverswim-4"]
+    assert execute([*search, "--only", "warehouse-3"]) == 2
+    assert "--task and --only together" in capsys.readouterr().err

@@ -247,7 +247,7 @@ def test_the_league_ranks_a_learner_from_a_file(file: Path, tmp_path: Path, capf
 
 def test_tuning_tries_all_combinations(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tries = ["--try", "prior=0.5,2", "--try", "replan=doubling,epoch"]
-    where = ["--task", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning")]
+    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning")]
     assert execute(["tune", "--learner", f"{file}:LeastTried", *tries, *where, *SHORT, "--json"]) == 0
     (entry,) = json.loads(capfd.readouterr().out)["results"]
     regrets = entry["regret"]
@@ -261,7 +261,7 @@ def test_tuning_tries_all_combinations(file: Path, tmp_path: Path, capfd: pytest
 def test_a_candidate_that_raises_leaves_the_others_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     picky = LEAST_TRIED.replace("        spec =", "        1 // (self.prior < 2)\n        spec =")
     (tmp_path / "picky.py").write_text(HEAD + picky)
-    where = ["--task", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning"), *SHORT]
+    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning"), *SHORT]
     tune = ["tune", "--learner", f"{tmp_path / 'picky.py'}:LeastTried", "--try", "prior=0.5,1,2", *where]
     assert execute([*tune, "--json"]) == 1
     shown = capfd.readouterr()

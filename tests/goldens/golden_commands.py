@@ -59,7 +59,7 @@ def sweeps(nudge: float) -> Iterator[Record]:
         _prepare()
         seen = ("run", "riverswim-5", "--hidden-machine", "--episodes", "300", "--runs", "1")
         yield _asked(*seen, reach=Reach.LOCAL)
-        tried = ("--learner", "qr-max", "--try", "known_after=2,8", "--task", "warehouse-3")
+        tried = ("--learner", "qr-max", "--try", "known_after=2,8", "--only", "warehouse-3")
         yield _asked("tune", *tried, "--runs", "2", "--episodes", "80", "--jobs", "1", reach=Reach.LOCAL)
         chosen = ("--task", "warehouse-3", "--task", "errands.yaml", "--learner", "headroom", "--learner", "ucbvi-prm")
         yield _asked("league", *chosen, "--runs", "2", "--episodes", "80", "--jobs", "1", reach=Reach.LOCAL)

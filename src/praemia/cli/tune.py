@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @tasks_option("the paper's")
+@click.option("--only", multiple=True, metavar="SETTING", help="One of the paper's settings; may be repeated.")
 @learners_option()
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @json_option
 def tune_command(
     tasks: tuple[str, ...],
+    only: tuple[str, ...],
     names: tuple[str, ...],
     tries: tuple[str, ...],
     runs: int,
@@ -59,11 +61,13 @@ def tune_command(
     praemia tune --task rooms-5 --learner headroom --try headroom_scale=0.3,0.6,1
     praemia tune --task my-task.yaml --learner my.py:MyLearner --try bonus_scale=1,2
     """
-    from praemia.experiments.paper import tuning
+    from praemia.experiments.paper import select, tuning
     from praemia.experiments.settings import TaskText
     from praemia.statistics.stored_runs import collect
 
-    search = tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])
+    if tasks and only:
+        raise click.UsageError("--task and --only together; --only is for the paper's settings")
+    (search,) = select([tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])], only)
     keys = list(parse_tries(tries)) or ["bonus_scale"]
     store, _, failures, _ = sweep([search], RunOptions(**where), is_reported=False)
     stored = collect(store, search.settings)

@@ -10,9 +10,10 @@ and the certificate is never more than G. (B* + B^π̂ is the simulation lemma i
 
 ``scope`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
-labels, horizon and discount, part 3 is used too, which is tighter. If the data records the machine, its certificate
-holds together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds
-with probability 1 − ρ by itself; for several of them, divide ``failure_prob`` by their number.
+labels, horizon and discount, part 3 is used too: usually tighter, though parts 1 and 2 then have less of ρ. If the data
+records the machine, its certificate holds together with all other recorded ones and with the default's. If the user
+vouches for it, each certificate holds with probability 1 − ρ by itself; for several of them, divide ``failure_prob`` by
+their number.
 
 What must be fixed is the function V*, that is the machine, the labels, the horizon and the discount. A dataset records
 a digest of the four, written before the first episode; a plan looks its machine up there. Labels that are found by

@@ -165,7 +165,7 @@ def plan_from(
     failure_prob : ρ, the probability that the certificate fails.
     labels : other labels than the data's: rules or a function, known on all transitions.
     fixed_in_advance : you vouch that the machine, its labels, the horizon and the discount were fixed before the data
-        was looked at; the certificate is tighter and says so. Not needed for machines that the data records.
+        was looked at; the certificate is usually tighter and says so. Not needed for machines that the data records.
 
     Examples
     --------

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError
 from praemia.kernels import bonus
 from praemia.kernels.bonus import MOST_NUMBERS, Pair
-from praemia.kernels.records import Actions, action_type
+from praemia.kernels.records import Actions, CountArrays, action_type
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.replanning import REPAIR
 from praemia.learners.rules import PlanRule
@@ -46,21 +46,29 @@ class CompiledLearner(Learner):
         return self.rule(spec, num_episodes)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        if previous is None:
-            policy = first_policy(spec, rng)
-            work = Workspace(self.name, self.rule(spec, experience.num_episodes), spec, experience.count_arrays)
-        else:
-            if not isinstance(previous.memory, Workspace):
-                raise PlanError(
-                    f"learner {self.name!r} returned a plan without the memory that its next plan needs; pass on that "
-                    "of super().plan(): LearnerPlan(policy, plan.values, plan.memory)"
-                )
-            work = previous.memory.for_next_plan(spec)
-            policy = work.policy.copy()
-        work.plan(experience.count_arrays, policy, rng)
-        work.policy = policy
-        return LearnerPlan(policy.transpose(0, 2, 1), work.values, work)
+        before = None if previous is None else previous.memory
+        if previous is not None and not isinstance(before, Workspace):
+            raise PlanError(
+                f"learner {self.name!r} returned a plan without the memory that its next plan needs; pass on that "
+                "of super().plan(): LearnerPlan(policy, plan.values, plan.memory)"
+            )
+        work = self.workspace(experience.spec, experience.num_episodes, experience.count_arrays, before, rng)
+        work.plan(rng)
+        return LearnerPlan(work.policy.copy().transpose(0, 2, 1), work.values, work)
+
+    def workspace(
+        self,
+        spec: TaskSpec,
+        num_episodes: int,
+        counts: CountArrays,
+        before: Workspace | None,
+        rng: np.random.Generator,
+    ) -> Workspace:
+        """Return what the next plan is made with: what the one before was made with, brought up to date."""
+        if before is None:
+            return Workspace(self.name, self.rule(spec, num_episodes), spec, counts, first_policy(spec, rng))
+        before.update(spec, counts)
+        return before
 
     @property
     def plans_compiled(self) -> bool:
@@ -227,7 +235,6 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         variance_of=experience.layout.variance_of,  # as the counts are laid out
         step_bonus=numbers.reshape(spec.horizon, -1),
     )
-    work = Workspace("plan_with_bonus", rule, spec, experience.count_arrays)
-    policy = first_policy(spec, rng)
-    work.plan(experience.count_arrays, policy, rng)
-    return LearnerPlan(policy.transpose(0, 2, 1), work.values)
+    work = Workspace("plan_with_bonus", rule, spec, experience.count_arrays, first_policy(spec, rng))
+    work.plan(rng)
+    return LearnerPlan(work.policy.transpose(0, 2, 1), work.values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +11,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
+from praemia.kernels.counts import ask_for_whole_plan
 from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays, fixed_record
 from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
@@ -39,7 +39,6 @@ from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
-KEPT = ("least_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
 STYLES = re.compile(r"\x1b\[[0-9;]*m")  # of Numba's messages, on terminals
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
@@ -81,13 +80,13 @@ def step_records(caps: NDArray[np.float64], discount: float) -> Records:
 
 @dataclass(eq=False)
 class Workspace:
-    """The data of a compiled plan; ``policy`` [H, S, M] is the last one planned from Python, as the plan left it."""
+    """The data of a compiled plan, and ``policy`` [H, S, M]: each plan goes on from the one before, in place."""
 
     name: str  # of the learner, for messages
     rule: PlanRule
     spec: TaskSpec
     counts: CountArrays
-    policy: Actions = field(init=False, repr=False)
+    policy: Actions = field(repr=False)
 
     def __post_init__(self) -> None:
         self.lanes = 1 if self.rule.sorts_rows else lanes_for(self.spec.num_machine_states)
@@ -97,17 +96,15 @@ class Workspace:
         self.known = self._known()
         self.memory = self._new_memory()
         self._kernel: Any = None  # the compiled plan
+        self.fit(self.counts)
 
-    def for_next_plan(self, spec: TaskSpec) -> Workspace:
-        """Return a workspace for the next plan; this one stays as it is."""
-        following = copy(self)
+    def update(self, spec: TaskSpec, counts: CountArrays) -> None:
+        """Take over what is known and what was counted by now."""
         if spec is not self.spec:
-            following.spec = spec
-            following.known = following._known()
-        kept = ("tables", "action_values", "by_pair", *(KEPT if self.rule.repairs else ()))
-        copies: Any = {name: getattr(self.memory, name).copy() for name in kept}
-        following.memory = self.memory._replace(**copies)
-        return following
+            self.spec = spec
+            self.known = self._known()
+            ask_for_whole_plan(counts)
+        self.fit(counts)
 
     def _known(self) -> SpecArrays:
         """Return what is known of the task, as plans use it."""
@@ -233,11 +230,12 @@ class Workspace:
         grown[:, : old.shape[1]] = old
         return grown
 
-    def kernel(self, data: Any, rng: np.random.Generator, policy: Actions) -> Any:
+    def kernel(self, data: Any, rng: np.random.Generator) -> Any:
         """Return the compiled plan."""
         try:
             if self._kernel is None:
-                self._kernel = compiled_plan(self.rule.plan, self.rule.compiled_with(self.lanes), (data, rng, policy))
+                arguments = (data, rng, self.policy)
+                self._kernel = compiled_plan(self.rule.plan, self.rule.compiled_with(self.lanes), arguments)
             return self._kernel
         except NumbaError as error:
             if came_from_interrupt(error):
@@ -253,11 +251,10 @@ class Workspace:
         """Return what the plan is made from, as kernels take it."""
         return by_reference(PlanData(self.counts, self.known, self.memory, self.fixed, self.constants))
 
-    def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
-        """Make a plan: update policy[H, S, M] and the memory."""
-        self.fit(counts)
+    def plan(self, rng: np.random.Generator) -> None:
+        """Make a plan: update the policy and the memory."""
         data = self.data()
-        call_plan(self.kernel(data, rng, policy), data, rng, policy)
+        call_plan(self.kernel(data, rng), data, rng, self.policy)
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import ask_for_plan, ask_for_whole_plan
+from praemia.kernels.counts import ask_for_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
 from praemia.kernels.records import CountArrays, MachineCounts, Records
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
-from praemia.learners.compiled import CompiledLearner, first_policy
+from praemia.learners.compiled import CompiledLearner
 from praemia.learners.workspace import Workspace, learned_labels
 from praemia.limits import require_memory
 from praemia.planning.policy import validate_policy
@@ -142,14 +142,8 @@ class World(ABC):
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
         assert isinstance(self.learner, CompiledLearner)
-        if self.work is None:
-            rule = self.learner.rule(self.spec, self.num_episodes)
-            self.work = Workspace(self.learner.name, rule, self.spec, self.counts)
-            self.policy = first_policy(self.spec, self.learner_rng)
-        elif self.work.spec is not self.spec:
-            self.work = self.work.for_next_plan(self.spec)
-            ask_for_whole_plan(self.counts)
-        self.work.fit(self.counts)
+        self.work = self.learner.workspace(self.spec, self.num_episodes, self.counts, self.work, self.learner_rng)
+        self.policy = self.work.policy
         return self.work
 
     def replan(self) -> None:
@@ -160,7 +154,7 @@ class World(ABC):
             self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
         if self.plans_compiled:
             work = self.workspace()
-            work.plan(self.counts, self.policy, self.learner_rng)
+            work.plan(self.learner_rng)
             self._own_values, self._value = work.values, None
             refuse_nan(self.learner, work.values)
         else:

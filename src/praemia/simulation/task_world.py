@@ -139,7 +139,7 @@ class TaskWorld(World):
 
     def _compile_kernels(self, work: Workspace) -> tuple[Any, Any, Any]:
         """Return what ``plan_and_play`` calls: the learner's plan, ``play`` and ``policy_value``."""
-        plan = work.kernel(work.data(), self.learner_rng, self.policy)
+        plan = work.kernel(work.data(), self.learner_rng)
         play = pointer_to(kernels.play, *self.play_arguments(0))
         return plan, play, pointer_to(self._policy_value, self._references[2], self.arrays.starts, self.policy)
 
