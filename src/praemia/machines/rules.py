@@ -193,14 +193,12 @@ def _rest(state: str, rules: Sequence[Rule], idle_reward: Reward) -> Outcomes:
 
 def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> RuleError:
     """Report the first rule that holds where an earlier one does."""
-    pairs = ((first, second) for number, second in enumerate(rules) for first in rules[:number])
-    shared = ((*pair, functions.both(*(functions.function(rule.guard) for rule in pair))) for pair in pairs)
-    first, second, both = next(item for item in shared if item[2] != functions.false)
+    first, second, label = next(functions.overlaps(rule.guard for rule in rules))
     return RuleError(
-        f"state {state!r}: rules {str(first.guard)!r} and {str(second.guard)!r} both match the label "
-        f"{format_label(functions.example(both))}; make their guards exclude each other, "
-        "or take the first that holds (first_match: true)",
-        second,
+        f"state {state!r}: rules {str(rules[first].guard)!r} and {str(rules[second].guard)!r} both match the label "
+        f"{format_label(label)}; make their guards exclude each other, or take the first that holds "
+        "(first_match: true)",
+        rules[second],
     )
 
 

@@ -223,19 +223,14 @@ def _validate(hoa: Hoa) -> None:
 
 
 def _require_deterministic(hoa: Hoa, state: int) -> None:
-    functions = Booleans()
-    earlier_guards = functions.false
-    for number, edge in enumerate(hoa.edges[state]):
-        function = functions.function(edge.guard)
-        earlier = hoa.edges[state][:number] if functions.both(earlier_guards, function) != functions.false else []
-        for other in earlier:
-            both = functions.both(functions.function(other.guard), function)
-            if both != functions.false and (other.target, other.accepts) != (edge.target, edge.accepts):
-                raise FileError(
-                    f"{hoa.name}:{edge.line}: from state {state} this edge and that of line {other.line} both hold on "
-                    f"{format_label(functions.example(both))}; the automaton is not deterministic"
-                )
-        earlier_guards = functions.either(earlier_guards, function)
+    edges = hoa.edges[state]
+    for first, second, label in Booleans().overlaps(edge.guard for edge in edges):
+        edge, other = edges[second], edges[first]
+        if (other.target, other.accepts) != (edge.target, edge.accepts):
+            raise FileError(
+                f"{hoa.name}:{edge.line}: from state {state} this edge and that of line {other.line} both hold on "
+                f"{format_label(label)}; the automaton is not deterministic"
+            )
 
 
 @dataclass(frozen=True)
