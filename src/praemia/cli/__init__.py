@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -105,7 +106,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(execute(arguments))
+    status = execute(arguments)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would be a traceback while Python shuts down
+    sys.exit(status)
 
 
 def execute(arguments: Sequence[str] | None = None) -> int:
