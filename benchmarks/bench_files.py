@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from praemia import envs
-from praemia.files import load_task, parse_task, save_task
+from praemia.files.building import parse_task
+from praemia.files.load_save import load_task, save_task
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 

@@ -23,7 +23,7 @@ _HOMES = {
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
-    "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),
+    "praemia.files.load_save": ("load_machine", "load_task", "save_machine", "save_task"),
     "praemia.inference": ("Inference", "infer"),
     "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan"),
     "praemia.machines.labels": ("LabelRule",),

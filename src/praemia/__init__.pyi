@@ -5,7 +5,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
 from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
-from praemia.files import load_machine, load_task, save_machine, save_task
+from praemia.files.load_save import load_machine, load_task, save_machine, save_task
 from praemia.inference import Inference, infer
 from praemia.learners import (
     CRM,

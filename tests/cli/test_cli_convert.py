@@ -12,7 +12,7 @@ from txt_machines import PLAIN
 
 from praemia import envs
 from praemia.cli import execute
-from praemia.files import load_machine, load_task, save_machine
+from praemia.files.load_save import load_machine, load_task, save_machine
 from praemia.machines.builder import MachineBuilder
 
 

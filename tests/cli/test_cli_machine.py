@@ -5,7 +5,7 @@ import json
 import pytest
 
 from praemia.cli import execute
-from praemia.files import load_machine
+from praemia.files.load_save import load_machine
 from praemia.machines.machine import RewardMachine
 
 FETCH = "F(item & X F delivery)"

@@ -14,7 +14,7 @@ from praemia import envs
 from praemia.cli import execute
 from praemia.experiments.settings import TaskText
 from praemia.experiments.store import MARKER, Store
-from praemia.files import save_machine
+from praemia.files.load_save import save_machine
 from praemia.simulation.run import FORMAT, RNG_REVISION
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}

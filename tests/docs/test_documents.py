@@ -14,7 +14,7 @@ import pytest
 import praemia
 from praemia import cli
 from praemia.envs.registry import FAMILIES
-from praemia.files import load_task
+from praemia.files.load_save import load_task
 from praemia.learners.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[2]

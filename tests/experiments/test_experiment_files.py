@@ -10,7 +10,7 @@ from praemia import cli
 from praemia.errors import PraemiaError
 from praemia.experiments.experiment_file import load_experiment
 from praemia.experiments.paper import CANDIDATES, experiments, select, tuning
-from praemia.files import parse_task
+from praemia.files.building import parse_task
 
 GOOD = """
 tasks: [warehouse-3, mine.yaml]

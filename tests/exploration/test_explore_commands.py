@@ -45,7 +45,7 @@ def test_explore_then_plan_for_another_machine(data: Path, tmp_path: Path, capsy
     assert execute(arguments) == 0
     (found,) = json.loads(capsys.readouterr().out)["machines"]
     assert found["loss"] <= found["certificate"]["bound"]
-    from praemia.files import load_machine
+    from praemia.files.load_save import load_machine
 
     truth = warehouse(3).with_machine(load_machine(machine))
     assert found["optimum"] == pytest.approx(solve(truth).value)

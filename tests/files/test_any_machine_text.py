@@ -14,8 +14,7 @@ from test_hoa_format import EDGES
 from txt_machines import SAMPLES
 
 from praemia.errors import FileError, ParameterError, PraemiaError
-from praemia.files import load_machine
-from praemia.files.load_save import find_reader, find_writer
+from praemia.files.load_save import find_reader, find_writer, load_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from praemia.files.load_save import looks_like_file
+from praemia.files.resolving import looks_like_file
 
 TOOL = Path(__file__).parents[2] / "tools" / "fuzz_readers.py"
 

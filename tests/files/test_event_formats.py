@@ -11,10 +11,10 @@ from machine_words import require_same_words
 from strategies import machines
 
 from praemia.errors import ModelError, PraemiaError, SizeError
-from praemia.files import load_machine, load_task, save_machine
 from praemia.files.formats.common import event_of, label_of
 from praemia.files.formats.dot import read_dot, write_dot
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
+from praemia.files.load_save import load_machine, load_task, save_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward

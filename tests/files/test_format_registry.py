@@ -9,8 +9,16 @@ import pytest
 from praemia import envs
 from praemia.cli.files import convert_command
 from praemia.errors import FileError
-from praemia.files import load, load_machine, load_task, save_machine, save_task
-from praemia.files.load_save import FORMATS, MACHINE_FORMATS, SUFFIXES
+from praemia.files.load_save import (
+    FORMATS,
+    MACHINE_FORMATS,
+    SUFFIXES,
+    load,
+    load_machine,
+    load_task,
+    save_machine,
+    save_task,
+)
 from praemia.machines.builder import MachineBuilder
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference/machine-formats.md"

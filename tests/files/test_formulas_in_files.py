@@ -5,7 +5,9 @@ import pytest
 
 from praemia import envs
 from praemia.errors import PraemiaError
-from praemia.files import dump, load_machine, load_task, parse_task
+from praemia.files.building import parse_task
+from praemia.files.load_save import load_machine, load_task
+from praemia.files.writing import dump
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve

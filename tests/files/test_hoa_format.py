@@ -11,8 +11,8 @@ from machine_words import require_same_words
 from strategies import machines
 
 from praemia.errors import ModelError, ParameterError, PraemiaError
-from praemia.files import load_machine, save_machine
 from praemia.files.formats.hoa import read_hoa, write_hoa
+from praemia.files.load_save import load_machine, save_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 

@@ -16,7 +16,9 @@ from task_texts import SPOILED, TASK, spoil
 
 from praemia import envs
 from praemia.errors import FileError, PraemiaError, UnknownNameError
-from praemia.files import load, load_machine, load_task, parse_task, resolve_task, save_machine
+from praemia.files.building import parse_task
+from praemia.files.load_save import load, load_machine, load_task, save_machine
+from praemia.files.resolving import resolve_task
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward

@@ -13,8 +13,8 @@ from strategies import machines
 from txt_machines import OTHER_REWARDS, PLAIN, SAMPLES, Original
 
 from praemia.errors import ModelError, PraemiaError
-from praemia.files import load_machine, save_machine
 from praemia.files.formats.txt import read_txt, write_txt
+from praemia.files.load_save import load_machine, save_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward

@@ -13,7 +13,8 @@ from strategies import machines, tasks
 
 from praemia import envs, solve
 from praemia.errors import FileError, ModelError, ParameterError
-from praemia.files import dump, load_machine, load_task, save_machine, save_task
+from praemia.files.load_save import load_machine, load_task, save_machine, save_task
+from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import ELSE, proposition
 from praemia.machines.labels import LabelRule

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import praemia
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
-from praemia.files import load_machine, save_machine
+from praemia.files.load_save import load_machine, save_machine
 from praemia.machines.algebra import state_digests
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule

@@ -249,6 +249,7 @@ def require_drawing(path: Path | None) -> None:
 
 def named_machine(name: str) -> RewardMachine:
     """Return the machine that a user names: of a file with a machine or a task, or of a built-in task."""
-    from praemia.files import load_machine, looks_like_file, resolve_task
+    from praemia.files.load_save import load_machine
+    from praemia.files.resolving import looks_like_file, resolve_task
 
     return load_machine(name) if looks_like_file(name) else resolve_task(name).machine

@@ -71,7 +71,8 @@ def explore_command(
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
     from praemia.exploration.merging import require_independent
-    from praemia.files import load_machine, resolve_task
+    from praemia.files.load_save import load_machine
+    from praemia.files.resolving import resolve_task
 
     given = {name: value for name, value in settings.items() if value is not None}
     if until is not None and append:
@@ -174,7 +175,8 @@ def plan_command(
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset
     from praemia.exploration.plan_from import machine_reports
-    from praemia.files import load_machine, resolve_task
+    from praemia.files.load_save import load_machine
+    from praemia.files.resolving import resolve_task
     from praemia.planning.policy import Policy
     from praemia.report.exploration_page import write_page
 

@@ -28,9 +28,8 @@ def check_command(file: str) -> None:
     if Path(file).suffix.lower() == ".jsonl":
         _check_traces(file)
         return
-    from praemia.files import load
     from praemia.files.lint import Finding, lint
-    from praemia.files.load_save import format_of
+    from praemia.files.load_save import format_of, load
     from praemia.tasks.task import Task
 
     loaded = load(file)
@@ -95,8 +94,8 @@ def convert_command(
     A task can become a task file or Storm's .drn; in a machine format, only its machine is written. What a format
     cannot express is an error, and nothing is written.
     """
-    from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
-    from praemia.files.load_save import format_of
+    from praemia.files.load_save import format_of, load, save_machine, save_task
+    from praemia.files.resolving import looks_like_file, resolve_task
     from praemia.tasks.task import Task
 
     is_file = looks_like_file(source)

@@ -60,8 +60,7 @@ def machine_command(
 
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
-    from praemia.files import save_machine
-    from praemia.files.load_save import find_writer
+    from praemia.files.load_save import find_writer, save_machine
     from praemia.machines.from_formulas import accepting_automaton, growth_limits, machine_from
 
     require_drawing(draw)
@@ -157,7 +156,7 @@ def infer_command(
     moves predicts as well: that one is fitted. The output says how often each edge was seen, and what the traces
     cannot tell.
     """
-    from praemia.files import save_machine
+    from praemia.files.load_save import save_machine
     from praemia.inference import infer, load_traces
     from praemia.inference.comparing import compare_with_truth
     from praemia.pictures.inferred import inference_drawing

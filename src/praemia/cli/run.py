@@ -128,7 +128,7 @@ def _next_steps(task: list[str], names: Sequence[str]) -> str:
 
 def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     """Play with the machine hidden; print what was held when, and how good the last plan is."""
-    from praemia.files import resolve_task
+    from praemia.files.resolving import resolve_task
     from praemia.inference.hidden_machine import play_hidden
 
     task = resolve_task(name)

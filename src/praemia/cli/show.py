@@ -45,7 +45,7 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None, 
 
     Without --out it is printed as text; --episode plays an episode in the terminal.
     """
-    from praemia.files import resolve_task
+    from praemia.files.resolving import resolve_task
     from praemia.pictures.show import named_policy, show
 
     suffix = out.suffix.lower() if out else ""

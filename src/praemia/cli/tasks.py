@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @json_option
 def solve_command(task: str, **variant: Any) -> None:
     """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
-    from praemia.files import resolve_task
+    from praemia.files.resolving import resolve_task
     from praemia.planning.exact import solve
 
     problem = resolve_task(task, **variant)
@@ -56,7 +56,7 @@ def solve_command(task: str, **variant: Any) -> None:
 @json_option
 def bound_command(task: str, episodes: int, failure_prob: float) -> None:
     """Print Theorem 1's bound on UCBVI-PRM's regret on TASK, term by term, and the lower bound."""
-    from praemia.files import resolve_task
+    from praemia.files.resolving import resolve_task
     from praemia.theory import regret_bound, regret_lower_bound
 
     problem = resolve_task(task)

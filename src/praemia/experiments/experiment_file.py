@@ -23,7 +23,7 @@ from pydantic import ConfigDict, Field, model_validator
 from praemia.errors import FileError
 from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.suites import find, suite_experiment
-from praemia.files import looks_like_file
+from praemia.files.resolving import looks_like_file
 from praemia.files.schema import Part
 from praemia.files.source import Source, read_source, validate
 from praemia.learners.external import names_a_file

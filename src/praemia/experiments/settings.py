@@ -17,7 +17,9 @@ from typing import Any
 
 from praemia import learners
 from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
-from praemia.files import dump, looks_like_file, parse_task, resolve_task
+from praemia.files.building import parse_task
+from praemia.files.resolving import looks_like_file, resolve_task
+from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import build_learner, is_registered, names_of

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from praemia import envs
 from praemia.errors import FileError, ParameterError, did_you_mean, located
 from praemia.files.atomic_io import write_whole
 from praemia.files.building import read_task_file
@@ -148,23 +146,6 @@ def load_machine(
     """
     loaded = load(path, format, pay=pay, rewards=rewards)
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine
-
-
-def resolve_task(name_or_path: str, *, until_done: bool = False, discount: float | None = None) -> Task:
-    """Return the task that a user means: a file, or a built-in name such as ``warehouse-4``.
-
-    With ``until_done`` its episodes end when the machine is done, with ``discount`` later rewards count less, whatever
-    the task says.
-    """
-    task = load_task(name_or_path) if looks_like_file(name_or_path) else envs.make(name_or_path)
-    task = task.with_until_done() if until_done else task
-    return task if discount is None else task.with_discount(discount)
-
-
-def looks_like_file(name_or_path: str) -> bool:
-    """Tell a file from a built-in name: it exists, it has folders in it, or it ends like a task file."""
-    path = Path(name_or_path)
-    return path.name != name_or_path or path.suffix.lower() in SUFFIXES or os.path.isfile(path)
 
 
 def save_task(task: Task, path: str | Path) -> None:
