@@ -132,54 +132,33 @@ def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     from praemia.inference.hidden_machine import play_hidden
 
     task = resolve_task(name)
-    hidden_runs: dict[int, HiddenRun] = {}
+    hidden_runs: list[HiddenRun] = []
     with display() as progress:
         report = progress.count("episodes")
+
+        def report_all(done: int, _: int) -> None:
+            report(len(hidden_runs) * episodes + done, runs * episodes)
+
         for own_seed in range(seed, seed + runs):
-
-            def report_all(done: int, _: int) -> None:
-                report(len(hidden_runs) * episodes + done, runs * episodes)
-
-            hidden_runs[own_seed] = play_hidden(task, episodes, own_seed, on_progress=report_all)
-    optimal = hidden_runs[seed].optimal_value
+            hidden_runs.append(play_hidden(task, episodes, own_seed, on_progress=report_all))
+    optimal = hidden_runs[0].optimal_value
     table = [
         (
-            str(own_seed),
+            str(run.seed),
             f"{run.returns.mean():.4f}",
             f"{run.value:.5g}",
             " → ".join(str(held.machine.num_states) for held in run.held),
             "never" if run.found_at is None else f"{run.found_at:,}",
         )
-        for own_seed, run in hidden_runs.items()
+        for run in hidden_runs
     ]
     header = ("seed", "mean return", "value of the last plan", "states held", "right from episode")
-    rows = [_hidden_row(run, own_seed) for own_seed, run in hidden_runs.items()]
+    rows = [run.to_json() for run in hidden_runs]
     emit(
         {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
         f"{task.name}, machine hidden: {plural(episodes, 'episode')}, optimal value {optimal:.5g}\n\n"
         f"{Table(header, table)}",
     )
-
-
-def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
-    """Return a run with a hidden machine as plain data: what it earned, and each machine held from an episode on."""
-    from praemia.files.writing import machine_record
-
-    return {
-        "seed": seed,
-        "returns": run.returns.tolist(),
-        "value": run.value,
-        "found_at": run.found_at,
-        "machines": [
-            {
-                "episode": held.episode,
-                "states": held.machine.num_states,
-                "right": held.is_right,
-                "machine": machine_record(held.machine),
-            }
-            for held in run.held
-        ],
-    }
 
 
 def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from praemia.exploration.counts import Counted, add_up
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.sessions import Environment
+from praemia.files.writing import machine_record
 from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.infer import infer_machine
@@ -61,13 +63,14 @@ class HiddenRun:
 
     Attributes
     ----------
+    seed : what the episodes were drawn from.
     returns : float64[K], what each episode paid, discounted if the task is.
     held : the machines held, each from an episode on.
     value : the exact value of the last plan, in the true task; optimal_value : that of the best plan.
     found_at : the episode from which the right machine was held to the end, or None.
     """
 
-    task: str
+    seed: int
     returns: Floats
     held: tuple[Held, ...]
     value: float
@@ -78,6 +81,24 @@ class HiddenRun:
         wrong = [number for number, held in enumerate(self.held) if not held.is_right]
         right = self.held[wrong[-1] + 1 :] if wrong else self.held
         return right[0].episode if right else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the optimal value as plain data."""
+        return {
+            "seed": self.seed,
+            "returns": self.returns.tolist(),
+            "value": self.value,
+            "found_at": self.found_at,
+            "machines": [
+                {
+                    "episode": held.episode,
+                    "states": held.machine.num_states,
+                    "right": held.is_right,
+                    "machine": machine_record(held.machine),
+                }
+                for held in self.held
+            ],
+        }
 
 
 def play_hidden(
@@ -105,7 +126,7 @@ def play_hidden(
     policy = np.tile(player.best_policy(), (1, task.machine.num_states, 1))  # the true state varies slowest
     value = evaluate(replace(task, machine=joint), policy).value
     returns = ordered_sum(player.all.rewards * step_weights(task.max_steps, task.discount))
-    return HiddenRun(task.name, returns, tuple(player.held), float(value), float(solve(task.model).value))
+    return HiddenRun(seed, returns, tuple(player.held), float(value), float(solve(task.model).value))
 
 
 class _Player:
