@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ HEADER = (*RANKED, "settled", "settled after", "95% run", "worst run", "largest"
 CUT = 10.0  # ratios above this have the darkest colour
 MAX_CURVES = 7  # of ranks: those of the best, for more could not be told apart
 PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a run's episodes
+TEXT_WIDTH = 110  # of a line of the explanation, in characters
 APART = "Tasks on which constants were chosen, the paper's settings among them"
 
 
@@ -67,19 +69,25 @@ def linear_lines(board: LeagueTable) -> list[str]:
     return [f"{learner}: {text}" for learner, text in texts.items() if text]
 
 
+def explanation(board: LeagueTable) -> str:
+    """Explain the columns of the standings."""
+    return (
+        f"ratio: to the regret of {board.reference}, a geometric mean over {plural(len(board.tasks), 'task')} in which "
+        f"every kind of task ({', '.join(board.kinds)}) counts once, with the 95% interval for tasks drawn anew from "
+        "the same kinds; mean rank: it changes when others join, and decides nothing; settled: tasks on which half of "
+        "the runs come to within 1% of the optimum and stay there, after so many episodes (median over tasks); "
+        "95% run, worst run: ÷ the task's mean, median over tasks; largest: the largest worst run ÷ mean; linear: runs "
+        "that lose, over their last half, at least half as much per episode as on average, and more than 1% of the "
+        "optimum; seconds: per run."
+    )
+
+
 def league_text(board: LeagueTable) -> str:
     """Return the standings and the regrets as text."""
-    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
-    explained = (
-        f"ratio: to the regret of {board.reference}, geometric mean over {kinds} of task ({tasks});\n"
-        "settled: tasks on which half of the runs come and stay within 1% of the optimum, after so many episodes "
-        "(median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: worst ÷ mean; linear: runs that "
-        "still lose at the end; seconds: per run."
-    )
     linear = [f"  {line}" for line in linear_lines(board)]
     parts = [
         str(standings_table(board)),
-        explained,
+        textwrap.fill(explanation(board), TEXT_WIDTH),
         *(["", "oracle baselines, which know part of p:", str(yardsticks_table(board))] if board.yardsticks else []),
         *(["", "linear runs:", *linear] if linear else []),
         *([f"\nnot on every task, and left out: {', '.join(board.left_out)}"] if board.left_out else []),
@@ -115,6 +123,7 @@ def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
         "wins": who_wins_where(board),
         "ranks": plots([rank_chart(board)]),
         "standings": standings_table(board),
+        "explanation": explanation(board),
         "yardsticks": yardsticks_table(board) if board.yardsticks else None,
         "linear": linear_lines(board),
         "regrets": regrets_table(board),
