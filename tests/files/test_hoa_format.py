@@ -186,6 +186,7 @@ def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) 
     with pytest.raises(PraemiaError) as caught:
         read_hoa(STATES.replace(old, new, 1), "m.hoa", "each")
     assert message in str(caught.value)
+    assert str(caught.value).count("m.hoa") == 1
 
 
 def test_an_unknown_way_to_pay_is_refused() -> None:

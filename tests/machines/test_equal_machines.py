@@ -133,6 +133,7 @@ def test_a_machine_is_nothing_but_a_machine():
 def test_a_changed_copy_can_be_made_of_every_machine(made):
     assert replace(made) == made
     assert replace(made).idle_reward == made.idle_reward
+    assert replace(made).settled_states == made.over(["z"]).settled_states == made.settled_states
     last = made.states[-1]
     moved = replace(made, initial=last)
     assert (moved.initial, made.initial) == (last, made.states[0])

@@ -20,7 +20,17 @@ PROBABLY_MEANT = {
     "F(a & tt)": "true",
     "F(a | ff)": "false",
 }
-NAMES = ["F Goal", "F(North & X F Room)", "Goal U Office", "F Garage & G !Fire", "F Xylophone", 'F "GFa"']
+NAMES = [
+    "F Goal",
+    "F(North & X F Room)",
+    "Goal U Office",
+    "F Garage & G !Fire",
+    "F Xylophone",
+    'F "GFa"',
+    "F t",
+    "a & f",
+    "F else",
+]
 
 
 @pytest.mark.parametrize(("formula", "meant"), PROBABLY_MEANT.items())

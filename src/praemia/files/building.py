@@ -112,14 +112,16 @@ def build_machine(
     if isinstance(part, MachinePart):
         return _from_rules(source, part, path)
     texts = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
-    names = labels if part.propositions is None else part.propositions
+    names = part.propositions
+    if names is None and labels is not None:
+        names = list(dict.fromkeys(labels))
     with source.at(*path, part.key):
         machine = machine_from(
             "formula" if part.key == "ltlf" else "regex",
             texts,
             _reward(part.reward, 1.0),
             part.pay,
-            None if names is None else dict.fromkeys(names),
+            names,
             syntax=part.syntax,
         )
     with source.at(*path, "chance"):

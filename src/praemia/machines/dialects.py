@@ -103,7 +103,7 @@ def likely_meanings(names: Iterable[str], names_in_use: Collection[str] = ()) ->
 
 
 def _likely_meaning(name: str, names_in_use: Collection[str]) -> str | None:
-    if name in CONSTANTS:
+    if any(name in language.constants for language in DIALECTS.values()):
         return "true" if CONSTANTS[name] is TRUE else "false" if CONSTANTS[name] is FALSE else "last"
     for length in range(1, len(name)):
         operators, rest = name[:length], name[length:]

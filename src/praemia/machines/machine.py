@@ -284,9 +284,9 @@ class RewardMachine(Displayed):
 
     @cached_property
     def settled_states(self) -> frozenset[int]:
-        """The numbers of the states from which every further reward is 0, whatever the labels."""
+        """The numbers of the states from which every further reward is 0 (or what 0 was mapped to) on all labels."""
         following = {state: self.possible_outcomes(state) for state in self.states}
-        return frozenset(self.index[state] for state in set(self.states) - paying_states(following))
+        return frozenset(self.index[state] for state in set(self.states) - paying_states(following, self.idle_reward))
 
     @cached_property
     def reads(self) -> frozenset[str]:

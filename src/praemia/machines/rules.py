@@ -105,14 +105,14 @@ def by_source(states: Iterable[str], rules: Iterable[Rule]) -> dict[str, list[Ru
     return grouped
 
 
-def paying_states(following: Mapping[str, Iterable[Outcomes]]) -> set[str]:
-    """Return the states from which something may be paid, given all that can happen in each state."""
+def paying_states(following: Mapping[str, Iterable[Outcomes]], nothing: Reward = ZERO) -> set[str]:
+    """Return the states from which anything but ``nothing`` may be paid, given all that can happen in each state."""
     sources: dict[str, set[str]] = {state: set() for state in following}
     paying: set[str] = set()
     for state, outcomes in following.items():
         for outcome in chain.from_iterable(outcomes):
             sources[outcome.target].add(state)
-            if not outcome.reward.is_zero:
+            if not outcome.reward.lowest == outcome.reward.highest == nothing.lowest:
                 paying.add(state)
     return closure(paying, sources)
 

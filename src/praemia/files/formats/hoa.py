@@ -84,7 +84,10 @@ class Hoa:
 
     def guard(self, expression: Any) -> Formula:
         """Return a label expression over the propositions' numbers as a guard."""
-        tokens = parse(_LABEL, " ".join(expression.children))
+        try:
+            tokens = parse(_LABEL, " ".join(expression.children))
+        except ModelError as error:
+            raise FileError(str(error)) from None
         return build(tokens, lambda token, parts: formula_of(token, parts, name=self._atom))
 
     def _atom(self, name: str) -> Formula:
@@ -105,8 +108,11 @@ def parse_hoa(text: str, name: str) -> Hoa:
     tree = parsed(_parser(), text, name, "an automaton: HOA: v1, headers, --BODY--, states with edges, --END--")
     hoa = Hoa(name)
     for item in tree.children[1:]:
-        with located(f"{name}:{item.meta.line}"):
-            _read_state(hoa, item) if item.data == "state" else _read_header(hoa, item)
+        if item.data == "state":
+            _read_state(hoa, item)
+        else:
+            with located(f"{name}:{item.meta.line}"):
+                _read_header(hoa, item)
     if tree.children[0] != "v1":
         raise FileError(f"{name}:1: HOA {tree.children[0]}; expected v1")
     if hoa.initial is None or not hoa.has_acceptance:
@@ -154,19 +160,21 @@ def _read_header(hoa: Hoa, item: Any) -> None:
 def _read_state(hoa: Hoa, item: Any) -> None:
     parts = {part.data: part for part in item.children if hasattr(part, "data") and part.data != "edge"}
     tokens = [part for part in item.children if not hasattr(part, "data")]
-    number = whole_number(tokens[0])
-    if number in hoa.edges:
-        raise FileError(f"state {number} is given twice")
-    if len(tokens) > 1:
-        hoa.names[number] = read_name(tokens[1])
-    hoa.accepting[number] = "sets" in parts and bool(parts["sets"].children)
-    common = hoa.guard(parts["label"].children[0]) if "label" in parts else None
-    hoa.edges[number] = list(
-        _edges(hoa, [part for part in item.children if getattr(part, "data", "") == "edge"], common)
-    )
+    edges = [part for part in item.children if getattr(part, "data", "") == "edge"]
+    with located(f"{hoa.name}:{item.meta.line}"):
+        number = whole_number(tokens[0])
+        if number in hoa.edges:
+            raise FileError(f"state {number} is given twice")
+        if len(tokens) > 1:
+            hoa.names[number] = read_name(tokens[1])
+        hoa.accepting[number] = "sets" in parts and bool(parts["sets"].children)
+        common = hoa.guard(parts["label"].children[0]) if "label" in parts else None
+        _require_every_label(hoa, edges, common)
+    hoa.edges[number] = list(_edges(hoa, edges, common))
 
 
-def _edges(hoa: Hoa, items: list[Any], common: Formula | None) -> Iterator[HoaEdge]:
+def _require_every_label(hoa: Hoa, items: list[Any], common: Formula | None) -> None:
+    """Refuse edges without labels, unless there is one for each label."""
     implicit = [item for item in items if item.children[0].data != "label"]
     if common is None and implicit:
         if len(hoa.propositions) > MAX_IMPLICIT:
@@ -174,6 +182,9 @@ def _edges(hoa: Hoa, items: list[Any], common: Formula | None) -> Iterator[HoaEd
         num_labels = 1 << len(hoa.propositions)
         if not len(implicit) == len(items) == num_labels:
             raise FileError(f"{len(implicit)} edges without a label; expected none, or one for each of {num_labels}")
+
+
+def _edges(hoa: Hoa, items: list[Any], common: Formula | None) -> Iterator[HoaEdge]:
     for number, item in enumerate(items):
         line = item.children[0].meta.line
         with located(f"{hoa.name}:{line}"):
