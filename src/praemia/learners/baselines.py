@@ -44,7 +44,7 @@ class Random(Learner):
             return previous
         spec = experience.spec
         shape = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
-        return LearnerPlan(np.full(shape, 1.0 / spec.num_actions))
+        return LearnerPlan(np.broadcast_to(1.0 / spec.num_actions, shape))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -181,6 +181,9 @@ class World(ABC):
     def _plan_in_python(self) -> None:
         """Ask the learner for a plan."""
         plan = self.learner.plan(self.experience(), self.plan, self.learner_rng)
+        table = getattr(plan, "policy", None)
+        if plan is self.plan and isinstance(table, np.ndarray) and not table.flags.writeable:
+            return  # it was checked, and cannot have changed
         policy = checked_policy(plan, self.learner, self.spec)
         self.plan, self._own_values = plan, plan.values
         if not np.array_equal(policy, self.policy):
