@@ -349,12 +349,16 @@ def test_wrong_parameters_are_refused(parameters: dict[str, Any], message: str) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEARN)
 def test_not_knowing_the_machine_costs_at_most_as_much_regret_again(name: str) -> None:
-    """The six settings of the paper and riverswim-prm-5, 16 runs of 10,000 episodes."""
+    """The six settings of the paper and riverswim-prm-5, 16 runs of 10,000 episodes.
+
+    Headroom's repairs and its order among ties need the machine, so it is compared without them.
+    """
+    same = {"replan": "growth", "order": "drawn"} if name == "headroom" else {}
     tasks = ("riverswim-5", "riverswim-10", "riverswim-15", "warehouse-3", "warehouse-4", "warehouse-5")
     for place in (*tasks, "riverswim-prm-5"):
         task = envs.make(place)
         known, learned = (
             np.mean([simulate(task, player, 10_000, (0, run)).regret[-1] for run in range(16)])
-            for player in (learners.make(name), learners.make(name, learn_machine=True))
+            for player in (learners.make(name, **same), learners.make(name, learn_machine=True))
         )
         assert learned <= 2.0 * known, (place, known, learned)
