@@ -21,7 +21,7 @@ from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.simulation.task_world import with_every_row
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
-from praemia.tasks.spec import EveryStep, LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import EveryStep, TaskSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
@@ -102,7 +102,7 @@ class BoxWorld(World):
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if isinstance(self.spec, LearnedMachineSpec) and self.spec.asks_every_label:
+        if self.learner.learn_machine and self.spec.asks_every_label:
             self.labels = {label: number for number, label in enumerate(self.spec.every_step.labels[1])}
             self._tabulate_again(0)
 
