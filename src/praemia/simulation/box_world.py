@@ -60,8 +60,9 @@ class BoxWorld(World):
         super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         if box.is_encoded and self.layout.unseen:
             raise ParameterError(
-                f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
-                "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
+                f"learner {learner.name!r} needs the labels of steps that were not taken, which are unknown "
+                "when observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm "
+                "or mvp"
             )
         first = np.zeros(self.spec.num_observations * self.spec.num_actions + 1, dtype=np.int64)
         first[-1] = FIRST_SUCCESSORS

@@ -33,7 +33,7 @@ SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 
 
 class World(ABC):
-    """Where a learner plays. A subclass counts in ``counts`` and sets ``is_due``.
+    """Where a learner plays. A subclass counts in ``counts``, and says in ``log.progress`` when a plan is due.
 
     Attributes
     ----------
