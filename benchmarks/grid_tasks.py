@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.grid_map import GridMap
-from praemia.machines.guards import Guard
+from praemia.machines.formula import Formula
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -66,7 +66,7 @@ def chain(num_states: int, *, many: bool = False, dense: bool = False) -> Reward
     return RewardMachine(tuple(map(str, range(num_states))), "0", _BITS, tuple(rules))
 
 
-def _rule(i: int, guard: Guard, outcomes: list[Outcome]) -> Rule:
+def _rule(i: int, guard: Formula, outcomes: list[Outcome]) -> Rule:
     return Rule(str(i), guard, tuple(outcomes))
 
 

@@ -33,7 +33,7 @@ def optimum(map: int, exp: int, discount: float) -> tuple[float, float, float, f
     """Return the discounted value at the start, length and success of the optimal policy's episodes, and the t."""
     task = praemia.envs.office_map(map, exp).with_horizon(None).with_discount(discount)
     plan = praemia.solve(task)
-    played = task.with_horizon(STEPS).with_discount(1.0)
+    played = task.with_horizon(STEPS).with_discount(1.0).with_until_done(False)
     done = praemia.occupancy(played, plan).states[:, task.machine.states.index("done")].sum(axis=1)
     # A return is 0, or γ to the power of a number of steps: its square is the same with the discount γ².
     square = praemia.evaluate(task.with_horizon(STEPS).with_discount(task.discount**2), plan).value

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from praemia.machines.guards import Guard
+from praemia.machines.formula import Formula
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -143,7 +143,7 @@ def random_machine(num_states: int, most_targets: int, seed: int) -> RewardMachi
     return RewardMachine(states, states[rng.integers(num_states)], PROPOSITIONS, tuple(found))
 
 
-def exactly(label: frozenset[str], propositions: Sequence[str] = PROPOSITIONS) -> Guard:
+def exactly(label: frozenset[str], propositions: Sequence[str] = PROPOSITIONS) -> Formula:
     """Return the guard that holds on one label alone."""
     return parse_guard(" & ".join(name if name in label else f"!{name}" for name in propositions))
 

@@ -13,7 +13,6 @@ from praemia.errors import ParameterError, require_fraction
 
 __all__ = [
     "RegretBound",
-    "log_term",
     "policy_search_episodes",
     "regret_bound",
     "regret_lower_bound",
@@ -56,21 +55,6 @@ class RegretBound:
         return self.total >= self.trivial
 
 
-def log_term(
-    num_observations: int, num_actions: int, num_machine_states: int, num_steps: int, failure_prob: float
-) -> float:
-    """Return ι = ln(6·Q·O·A·T/ρ).
-
-    Examples
-    --------
-    >>> import math
-    >>> import praemia
-    >>> praemia.theory.log_term(16, 5, 3, 120, 0.05) == math.log(6 * 3 * 16 * 5 * 120 / 0.05)
-    True
-    """
-    return math.log(6.0 * num_machine_states * num_observations * num_actions * num_steps / failure_prob)
-
-
 def regret_bound(
     num_observations: int,
     num_actions: int,
@@ -94,7 +78,7 @@ def regret_bound(
     if not 1e-12 <= failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number from 1e-12 to 1")
     num_steps = num_episodes * horizon
-    iota = log_term(num_observations, num_actions, num_machine_states, num_steps, failure_prob)
+    iota = math.log(6.0 * num_machine_states * num_observations * num_actions * num_steps / failure_prob)
     return RegretBound(
         leading=reward_span * 72.0 * iota * math.sqrt(horizon * num_observations * num_actions * num_steps),
         model_error=reward_span * 2500.0 * horizon**2 * num_observations**2 * num_actions**1.5 * iota**2,

@@ -142,3 +142,38 @@ def test_random_tasks_differ_between_seeds_and_mix_kinds_of_rewards() -> None:
     assert {len(reward.values) for reward in rewards} >= {1, 2, 3}
     assert any(reward.is_constant and 0.0 < reward.mean < 1.0 for reward in rewards)
     assert any(not task.machine.is_deterministic for task in tasks)
+
+
+# What ``praemia run --hidden-machine`` infers depends on the numbers of labels, so these stay as they are.
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [
+        ("office-mail", "D*CcomAB"),
+        ("office-jair-t1", "BpCcomADE"),
+        ("office-map0-exp0", "kAcCDBoEm"),
+        ("office-map2-exp3", "EpBDcoAmC"),
+        ("office-map4-exp6", "pEkABmcDoC"),
+        ("warehouse-3", "ID"),
+    ],
+)
+def test_labels_of_a_map_are_numbered_as_it_is_read(name: str, letters: str) -> None:
+    task = envs.make(name)
+    assert isinstance(task.mdp.map, GridMap)
+    met = dict.fromkeys(letter for letter in task.mdp.map.text if letter in task.mdp.map.legend)
+    assert "".join(met) == letters
+    assert task.mdp.label_sets == (frozenset(), *(frozenset(task.mdp.map.legend[letter]) for letter in letters))
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("rooms-9", ["corner-a", "corner-b", "door"]),
+        ("drawn-traps-42", ["a", "b", "trap"]),
+        ("drawn-office-42", ["item-0", "desk", "trap"]),
+        ("craft-0-task10", ["wood", "gold", "iron", "workbench", "grass", "factory", "bridge", "toolshed"]),
+    ],
+)
+def test_labels_of_other_maps_keep_their_numbers(name: str, labels: list[str]) -> None:
+    assert envs.make(name).mdp.label_sets == (frozenset(), *(frozenset({label}) for label in labels))

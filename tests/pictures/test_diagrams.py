@@ -284,3 +284,9 @@ def test_what_graphviz_says_of_a_graph_is_passed_on(capfd: pytest.CaptureFixture
     with machine_layout._fontconfig_muted():
         os.write(2, b'Fontconfig warning: "05.conf", line 6: unknown element "reset-dirs"\nError: no layout\n')
     assert capfd.readouterr().err == "Error: no layout\n"
+
+
+@pytest.mark.parametrize("name", ["a\x01", "b\x1b[1m"])
+def test_a_name_with_a_control_character_is_drawn(name: str) -> None:
+    machine = MachineBuilder(name).edge(name, "item", "done", reward=1).build()
+    ElementTree.fromstring(machine.draw().svg)

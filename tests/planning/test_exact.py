@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.learners import Optimal
 from praemia.planning.exact import evaluate, occupancy, solve
+from praemia.simulation.simulate import simulate
 
 CLOSE = 1e-12
 
@@ -75,6 +77,31 @@ def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
     for pair in np.ndindex(task.num_observations, task.num_actions):
         assert found.pairs[pair] == pytest.approx(pairs.get(pair, 0.0), abs=CLOSE)
     assert evaluate(task, policy).value == pytest.approx(total, abs=CLOSE)
+
+
+@settings(max_examples=40)
+@given(tasks_with_policies())
+def test_an_episode_that_ends_when_the_machine_is_done_is_nowhere_afterwards(drawn):
+    task, policy = drawn
+    found, edges = occupancy(task.with_until_done(), policy), oracles.product(task)
+    here, visits = dict(oracles.start(task)), np.zeros((task.num_observations, task.num_actions))
+    for h in range(task.horizon):
+        after = {}
+        np.testing.assert_allclose(found.states[h], as_array(task, [here])[0], atol=CLOSE)
+        for state, mass in here.items():
+            for a, chosen in enumerate(oracles.action_probs(policy, h, state, task.num_actions)):
+                visits[state[1], a] += mass * chosen
+                for p, _, target in edges[state, a]:
+                    if target[0] not in task.machine.settled_states:
+                        after[target] = after.get(target, 0.0) + mass * chosen * p
+        here = after
+    np.testing.assert_allclose(found.pairs, visits, atol=CLOSE)
+
+
+def test_the_visits_to_all_pairs_are_the_steps_that_are_played():
+    task = warehouse(size=4).with_until_done()
+    steps = simulate(task, Optimal(), num_episodes=5000).steps
+    assert occupancy(task, solve(task)).pairs.sum() == pytest.approx(steps.mean(), abs=5 * steps.std() / 5000**0.5)
 
 
 @settings(max_examples=25)
@@ -170,8 +197,8 @@ def test_among_equally_good_actions_the_first_is_taken():
     [
         (lambda policy: policy[:-1], "a policy of shape"),
         (lambda policy: policy.transpose(0, 2, 1), "horizon, machine states, observations"),
-        (lambda policy: policy.astype(float), "whole numbers"),
-        (lambda policy: policy.astype(bool), "whole numbers"),
+        (lambda policy: policy.astype(float), "integers"),
+        (lambda policy: policy.astype(bool), "integers"),
         (lambda policy: policy - 1, "actions -1 … "),
         (lambda policy: policy + 5, "expected 0 … 4"),
         (lambda policy: policy + 65_536, "expected 0 … 4"),
@@ -179,7 +206,7 @@ def test_among_equally_good_actions_the_first_is_taken():
         (lambda policy: np.eye(5)[policy] * 2 - 0.2, "≥ 0 with sum 1"),
         (lambda policy: np.eye(5)[policy] * np.nan, "sum 1"),
         (lambda policy: np.eye(6)[policy], "a policy of shape"),
-        (lambda policy: [[["up"] * 9] * 3] * 9, "whole numbers"),
+        (lambda policy: [[["up"] * 9] * 3] * 9, "integers"),
         (lambda policy: [[[["up"] * 5] * 9] * 3] * 9, "action probabilities"),
         (lambda policy: [[0], [0, 1]], "a policy"),
     ],

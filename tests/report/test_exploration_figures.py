@@ -48,22 +48,22 @@ def test_without_a_map_there_is_a_bar_for_each_observation(data: Dataset) -> Non
 
 def test_an_interval_reaches_from_what_is_certain_to_what_no_policy_exceeds(rows: list[MachineReport]) -> None:
     forest = certainty_forest(rows)
-    assert [row.label for row in forest.rows] == [row.name for row in rows]
-    for row, drawn in zip(rows, forest.rows, strict=True):
-        sure, interval = row.plan.certificate, drawn.marks[0].interval
+    assert [label for label, _ in forest.rows] == [row.name for row in rows]
+    for row, (_, marks) in zip(rows, forest.rows, strict=True):
+        sure, interval = row.plan.certificate, marks[0].interval
         assert interval.low == pytest.approx((sure.pessimistic - row.least) / (sure.optimistic - row.least))
         assert interval.high == pytest.approx(1.0)
-        assert [mark.title for mark in drawn.marks[1:]] == ["true value", "true optimum"]
+        assert [mark.title for mark in marks[1:]] == ["true value", "true optimum"]
 
 
 def test_marks_stand_at_the_losses_as_shares_of_the_most_that_can_be_lost(rows: list[MachineReport]) -> None:
-    for row, drawn in zip(rows, losses_forest(rows).rows, strict=True):
-        at = {mark.title: mark.interval.estimate for mark in drawn.marks}
+    for row, (_, marks) in zip(rows, losses_forest(rows).rows, strict=True):
+        at = {mark.title: mark.interval.estimate for mark in marks}
         assert at["proven loss"] == pytest.approx(row.plan.certificate.bound / row.plan.certificate.largest)
         assert row.optimum is not None
         assert row.true_value is not None
         lost = (row.optimum - row.true_value) / row.plan.certificate.largest
         assert at["true loss"] == pytest.approx(max(LEAST_SHARE, lost))
     untold = [replace(row, optimum=None, true_value=None, likely=None) for row in rows]
-    titles = {mark.title for drawn in losses_forest(untold).rows for mark in drawn.marks}
+    titles = {mark.title for _, marks in losses_forest(untold).rows for mark in marks}
     assert titles == {"proven loss", "the plan's own value"}

@@ -22,7 +22,9 @@ from praemia import (
     solve,
 )
 from praemia.errors import ModelError, ParameterError
+from praemia.files.building import parse_task
 from praemia.files.lint import lint
+from praemia.files.writing import dump
 
 WORLDS = {"task": walk, "box": box}
 DISCOUNT = 0.5
@@ -148,9 +150,9 @@ def test_a_stored_run_keeps_its_steps(tmp_path: Any) -> None:
 def test_a_task_keeps_until_done() -> None:
     task = walk(arrival(-1.0))
     kept = [task.with_horizon(3), task.with_machine(arrival()), task.in_unit_range]
-    kept.append(praemia.files.parse_task(praemia.files.dump(task), "walk"))
+    kept.append(parse_task(dump(task), "walk"))
     assert all(each.until_done and each.done_states == {1} for each in kept)
-    assert not praemia.files.parse_task(praemia.files.dump(task.with_until_done(False)), "walk").until_done
+    assert not parse_task(dump(task.with_until_done(False)), "walk").until_done
     with pytest.raises(ModelError, match="until_done=1; expected True or False"):
         task.with_until_done(1)  # type: ignore[arg-type]
 

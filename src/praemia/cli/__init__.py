@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import signal
@@ -107,7 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # A name that the terminal cannot show is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
     status = execute(arguments)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would be a traceback while Python shuts down
+    # A second Ctrl-C would be a traceback while Python shuts down.
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
 
 

@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.formula import TRUE, proposition
-from praemia.machines.guards import Guard
+from praemia.machines.formula import TRUE, Formula, proposition
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome, Rule
@@ -30,7 +29,7 @@ MAX_OUTCOMES = 3  # of a rule of a random machine
 def edge_or_stay(
     builder: MachineBuilder,
     here: str,
-    guard: Guard,
+    guard: Formula,
     there: str,
     probability: float,
     *,
@@ -61,7 +60,7 @@ def in_order(
     for i, event in enumerate(events):
         here, last = f"wait-{i}", i == len(events) - 1
         there = ("wait-0" if again else DONE) if last else f"wait-{i + 1}"
-        guard: Guard = proposition(event)
+        guard: Formula = proposition(event)
         if trapped:
             builder.edge(here, TRAP, "trapped")
             guard = guard & ~proposition(TRAP)
@@ -76,7 +75,7 @@ def in_any_order(items: Sequence[str], goal: str, *, notice: float = 1.0) -> Rew
     fine = ~proposition(TRAP)
     for bag in bags:
         builder.edge(_bag(bag), TRAP, "trapped")
-        before: Guard = TRUE
+        before: Formula = TRUE
         for item in items:
             if item in bag:
                 continue
@@ -136,7 +135,7 @@ def _stage_state(stages: Stages, number: int, progress: tuple[int, ...] = ()) ->
 def prices(rewards: dict[str, float]) -> RewardMachine:
     """Pay for each event what it is worth, and remember nothing; of several events the first one counts."""
     builder = MachineBuilder(initial="open", propositions=tuple(rewards))
-    earlier: Guard = TRUE
+    earlier: Formula = TRUE
     for event, reward in rewards.items():
         builder.edge("open", earlier & proposition(event), "open", reward=reward)
         earlier = earlier & ~proposition(event)
@@ -153,7 +152,7 @@ def moods(levels: int, rewards: dict[str, float], bad: str, good: str, probabili
         here, share = f"mood-{level}", (level + 1) / levels
         worse, better = f"mood-{max(0, level - 1)}", f"mood-{min(levels - 1, level + 1)}"
         edge_or_stay(builder, here, proposition(bad), worse, 1.0 if worse == here else probability)
-        earlier: Guard = ~proposition(bad)
+        earlier: Formula = ~proposition(bad)
         for event, reward in rewards.items():
             there, paid = better if event == good else here, share * reward
             moves = 1.0 if there == here else probability
@@ -193,7 +192,7 @@ def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, 
     states = tuple(f"q{i}" for i in range(num_states))
     rules = []
     for state in states:
-        earlier: Guard = TRUE
+        earlier: Formula = TRUE
         for name in rng.permutation(np.array(names)).tolist():
             rules.append(Rule(state, earlier & proposition(name), _random_outcomes(rng, states)))
             earlier = earlier & ~proposition(name)

@@ -106,7 +106,7 @@ def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryP
     differences = kernel_distances(task.mdp, other)
     if not np.array_equal(task.mdp.start_probs, other.start_probs):
         raise ModelError("two models with different starts; Lemma 2 compares kernels alone")
-    visits = history_visits(task, policy) if isinstance(policy, HistoryPolicy) else occupancy(task, policy).pairs
+    visits = history_visits(task, policy) if isinstance(policy, HistoryPolicy) else occupancy(task.model, policy).pairs
     return bound * float(ordered_sum((differences * visits).ravel()))
 
 

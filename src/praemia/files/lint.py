@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from praemia.machines.guards import Guard, example_label
+from praemia.machines.formula import Formula
+from praemia.machines.guards import example_label
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import closure, paying_states
@@ -72,7 +73,7 @@ def _occurring_labels(task: Task) -> list[Label]:
 
 
 def _idle_rules(machine: RewardMachine, labels: list[Label] | None) -> Iterator[Finding]:
-    holds: Callable[[Guard], bool]
+    holds: Callable[[Formula], bool]
     if labels is None:
         holds, reason = lambda guard: example_label(guard) is not None, "no label satisfies its guard"
     else:

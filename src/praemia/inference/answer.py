@@ -18,8 +18,8 @@ from praemia.displayed import Displayed
 from praemia.inference.evidence import p_value
 from praemia.inference.state_table import StateTable
 from praemia.inference.traces import Floats, Ints, Traces
-from praemia.machines.formula import disjunction
-from praemia.machines.guards import Guard, exactly
+from praemia.machines.formula import Formula, disjunction
+from praemia.machines.guards import exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -276,7 +276,7 @@ def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _guard(labels: list[Label], relevant: tuple[str, ...]) -> Guard:
+def _guard(labels: list[Label], relevant: tuple[str, ...]) -> Formula:
     """Return the guard that holds on labels which agree with one of some on the relevant propositions."""
     agreeing = sorted({label.intersection(relevant) for label in labels}, key=sorted)
     return disjunction(exactly(label, relevant) for label in agreeing)

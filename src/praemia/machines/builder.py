@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from praemia.machines.guards import Guard
+from praemia.machines.formula import Formula
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -37,12 +37,12 @@ class MachineBuilder:
         self._first_match = first_match
         self._propositions = None if propositions is None else tuple(propositions)
         self._states = {initial: None}
-        self._rules: dict[tuple[str, Guard], list[Outcome]] = {}
+        self._rules: dict[tuple[str, Formula], list[Outcome]] = {}
 
     def edge(
         self,
         source: str,
-        when: str | Guard,
+        when: str | Formula,
         target: str,
         *,
         probability: float = 1.0,

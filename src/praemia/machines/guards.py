@@ -18,13 +18,12 @@ from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, fold, negation, proposition
 from praemia.machines.labels import Label
 
-Guard: TypeAlias = Formula
 Term: TypeAlias = dict[int, bool]  # variable -> whether it must be true
 
 MAX_GUARD_NODES = 1_000_000  # of the diagrams of one state's guards; this takes seconds
 
 
-def exactly(label: Set[str], propositions: Iterable[str]) -> Guard:
+def exactly(label: Set[str], propositions: Iterable[str]) -> Formula:
     """Return the guard that holds on one label alone: its propositions are true, all others are not.
 
     Rules of one machine state must exclude each other also on labels that never occur.
@@ -99,7 +98,7 @@ class Booleans(Diagrams):
                 function = self.low[function]
         return frozenset(true)
 
-    def overlaps(self, guards: Iterable[Guard]) -> Iterator[tuple[int, int, Label]]:
+    def overlaps(self, guards: Iterable[Formula]) -> Iterator[tuple[int, int, Label]]:
         """Yield the numbers of any two guards that hold on one label, and such a label."""
         functions, earlier = list(map(self.function, guards)), self.false
         for second, function in enumerate(functions):
@@ -208,7 +207,7 @@ def _joined(operator: str, parts: list[Formula], neutral: Formula) -> Formula:
 
 
 @deep_recursion
-def example_label(guard: Guard) -> Label | None:
+def example_label(guard: Formula) -> Label | None:
     """Return a label on which a guard holds, or None where it never does."""
     functions = Booleans()
     function = functions.function(guard)

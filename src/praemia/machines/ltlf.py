@@ -42,7 +42,7 @@ from praemia.machines.formula import (
     unary,
     write,
 )
-from praemia.machines.guards import Booleans, Guard
+from praemia.machines.guards import Booleans
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
 MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
@@ -271,7 +271,7 @@ class _Memory:
         """Return the diagram from a label to (what is remembered next, whether the formula holds)."""
         moves = self.moves
         result = moves.leaf(0)
-        guards: dict[Formula, Guard] = {}
+        guards: dict[Formula, Formula] = {}
         for bit, formula in enumerate((*self.bits, self._formula)):
             guard = fold(formula, lambda part, parts: self._guard(part, parts, past), guards)
             function = self._functions.function(guard)
@@ -280,7 +280,7 @@ class _Memory:
         last = len(self.bits)
         return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last))
 
-    def _guard(self, formula: Formula, parts: list[Guard], past: Past) -> Guard:
+    def _guard(self, formula: Formula, parts: list[Formula], past: Past) -> Formula:
         """Return the guard that holds on a label if a formula holds at its step, from those of its parts."""
         match formula.operator:
             case "Y":

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
 from praemia.machines.diagrams import Diagrams, Growth, deep_recursion
 from praemia.machines.formula import Formula, disjunction
-from praemia.machines.guards import MAX_GUARD_NODES, Booleans, Guard
+from praemia.machines.guards import MAX_GUARD_NODES, Booleans
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
@@ -43,7 +43,7 @@ class Rule:
     """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
 
     source: str
-    guard: Guard
+    guard: Formula
     outcomes: Outcomes
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ def merge_outcomes(outcomes: Iterable[Outcome]) -> Outcomes:
 
 def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions: Collection[str]) -> None:
     """Refuse rules that name an unknown state or proposition."""
-    valid: set[Guard] = set()
+    valid: set[Formula] = set()
     for rule in rules:
         for state in (rule.source, *(outcome.target for outcome in rule.outcomes)):
             if state not in states:
@@ -163,7 +163,7 @@ class _Choice:
         self._nothing = self.store.leaf(None)
         self._known: dict[tuple[int, ...], int] = {(): self._nothing}
 
-    def among(self, guards: Sequence[Guard]) -> int:
+    def among(self, guards: Sequence[Formula]) -> int:
         """Return the diagram: if the first guard holds 0, else if the second holds 1, …"""
         self._growth.max_nodes = max(len(self.functions), len(self.store)) + MAX_GUARD_NODES
         functions = tuple(map(self.functions.function, guards))
@@ -209,7 +209,7 @@ def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]
     Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
     """
     functions = Booleans(growth=Growth())
-    earlier: dict[str, list[Guard]] = {rule.source: [] for rule in rules}
+    earlier: dict[str, list[Formula]] = {rule.source: [] for rule in rules}
     guards = []
     for rule in rules:
         others = disjunction(earlier[rule.source] if first_match else ())
@@ -222,7 +222,7 @@ def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]
     )
 
 
-def _without(guard: Guard, others: Guard, functions: Booleans) -> Guard:
+def _without(guard: Formula, others: Formula, functions: Booleans) -> Formula:
     """Return a guard without the labels on which others hold: as few products, if these are not too many."""
     whole = functions.function(guard)
     left = functions.both(whole, functions.negate(functions.function(others)))

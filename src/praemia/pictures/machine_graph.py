@@ -14,8 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from praemia.machines.formula import conjunction
-from praemia.machines.guards import Guard
+from praemia.machines.formula import Formula, conjunction
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
 
@@ -121,7 +120,7 @@ def edge_lines(item: Annotated, state: str) -> Iterator[EdgeLine]:
             )
 
 
-def short_guards(guards: Iterable[Guard], propositions: Collection[str]) -> Iterator[str]:
+def short_guards(guards: Iterable[Formula], propositions: Collection[str]) -> Iterator[str]:
     """Yield the guards of a state's rules as texts that are read in order: the first that holds counts."""
     deciding: set[str] = set()  # propositions that are whole guards
     for guard in guards:

@@ -76,7 +76,8 @@ class MachineLayout:
 
 def lay_out(machines: Sequence[Annotated], direction: str = "LR") -> MachineLayout:
     """Lay machines out side by side, each below its title."""
-    pen = _Pen(json.loads(_drawn(graphviz_graph(machines), "json", direction)))
+    # Graphviz leaves control characters in names as they are: not strict.
+    pen = _Pen(json.loads(_drawn(graphviz_graph(machines), "json", direction), strict=False))
     nodes = {part["name"]: tuple(pen.items(part)) for part in pen.objects}
     names = {state: f"s{i}" for i, node in enumerate(machine_graph(machines[0]).nodes) for state in node.states}
     return MachineLayout(

@@ -33,7 +33,7 @@ from praemia.text_tables import plural
 
 STRETCH = 128  # steps of a stretch, where there is no horizon
 RELATIVE_ERROR = 1e-9
-SMALLEST = 1e-300  # a bound below this is one of 0
+SMALLEST = 1e-300  # bounds below this are treated as 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Occupancy:
     Attributes
     ----------
     states : float64[H + 1, M, O], the probability of each machine state and observation at each step, the episode
-        going on.
+        going on: one that has ended, also by ``until_done``, is nowhere.
     """
 
     states: NDArray[np.float64]
@@ -209,6 +209,7 @@ def evaluate(
 def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy.
 
+    Where a model is given, its episodes go on when the machine is done: it knows nothing of ``until_done``.
     In a task with a discount γ it is multiplied by γ^h, so that rewards weighted by it add up to the value.
 
     Examples
@@ -225,6 +226,9 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
     kernels.occupancy(by_reference(model.arrays), by_reference(model.table.arrays), inner, model.discount, states)
+    if isinstance(task, Task):
+        # Done states lead to done states alone, so that what entered one can be removed afterwards.
+        states[1:, :, list(task.done_states)] = 0.0
     return Occupancy(states.transpose(0, 2, 1), inner, model.num_actions)
 
 

@@ -19,7 +19,7 @@ from praemia.pictures.scene import Area, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
 from praemia.report.chart_svg import legend, short
 from praemia.report.charts import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
-from praemia.report.forest import Forest, Mark, Row
+from praemia.report.forest import Forest, Mark
 from praemia.report.rendering import address, render_page, resource
 from praemia.statistics.intervals import Interval
 from praemia.tasks.picture import Picture
@@ -202,7 +202,7 @@ def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> Scene:
 
 def certainty_forest(rows: list[MachineReport]) -> Forest:
     """Return for each machine what its plan certainly earns, as a share of what no policy exceeds."""
-    return Forest([Row(row.name, list(_certainty_marks(row))) for row in rows], None, is_log=False)
+    return Forest([(row.name, list(_certainty_marks(row))) for row in rows], None, is_log=False)
 
 
 def _certainty_marks(row: MachineReport) -> Iterator[Mark]:
@@ -216,7 +216,7 @@ def _certainty_marks(row: MachineReport) -> Iterator[Mark]:
 
 def losses_forest(rows: list[MachineReport]) -> Forest:
     """Return for each machine what its plan loses at most, proven and likely, as a share of the most it could lose."""
-    return Forest([Row(row.name, list(_loss_marks(row))) for row in rows], None)
+    return Forest([(row.name, list(_loss_marks(row))) for row in rows], None)
 
 
 def _loss_marks(row: MachineReport) -> Iterator[Mark]:
@@ -235,7 +235,7 @@ def _point(value: float) -> Interval:
 
 def _with_legend(forest: Forest) -> dict[str, Any]:
     """Return a forest with the colours of its marks, and what they mean."""
-    titles = dict.fromkeys(mark.title for row in forest.rows for mark in row.marks)
+    titles = dict.fromkeys(mark.title for _, marks in forest.rows for mark in marks)
     look_of = {title: LOOK_OF[title] for title in titles}
     return {
         "forest": forest,

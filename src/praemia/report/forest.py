@@ -35,30 +35,22 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Row:
-    """What stands beside some intervals, and these."""
-
-    label: str
-    marks: Sequence[Mark]
-
-
-@dataclass(frozen=True)
 class Forest:
-    """Rows of intervals, and the scale that they are read on, where two things are compared."""
+    """Rows of intervals, each with what stands beside it, and the scale they are read on if two things are compared."""
 
-    rows: Sequence[Row]
+    rows: Sequence[tuple[str, Sequence[Mark]]]
     scale: Scale | None
     is_log: bool = True
 
     @property
     def is_single(self) -> bool:
         """Whether every row has one interval, which then stands beside it in numbers."""
-        return all(len(row.marks) == 1 for row in self.rows)
+        return all(len(marks) == 1 for _, marks in self.rows)
 
     @cached_property
     def axis(self) -> Axis:
         """An axis of 100 units that holds all estimates, the even value, and the intervals that are not endless."""
-        intervals = [mark.interval for row in self.rows for mark in row.marks]
+        intervals = [mark.interval for _, marks in self.rows for mark in marks]
         middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
         values = [*middles, *([self.scale.even] if self.scale else [])]
         reach = (min(values) / WIDEST, max(values) * WIDEST) if self.is_log else (-math.inf, math.inf)
@@ -97,7 +89,7 @@ def ratio_forest(settings: dict[str, list[Series]], reference: str) -> Forest | 
             for series, samples in others
             if samples.shape[1] > 0
         ]
-        rows += [Row(setting, marks)] if marks else []
+        rows += [(setting, marks)] if marks else []
     return Forest(rows, Scale.ratio()) if rows else None
 
 
@@ -105,14 +97,14 @@ def league_forest(board: LeagueTable) -> Forest:
     """Return the regret of every learner over that of the reference, over all kinds of task."""
     others = [line for line in board.standings if line.learner != board.reference]
     return Forest(
-        [Row(line.learner, [Mark(line.learner, line.ratio, plural(line.runs, "run"))]) for line in others],
+        [(line.learner, [Mark(line.learner, line.ratio, plural(line.runs, "run"))]) for line in others],
         Scale.ratio(),
     )
 
 
 def claim_forest(measurements: Sequence[Measurement]) -> Forest | None:
     """Return the measurements of a claim, where all are read on one scale."""
-    rows = [Row(c.quantity.what, [Mark("", c.interval, plural(c.runs, "run"))]) for c in measurements]
+    rows = [(c.quantity.what, [Mark("", c.interval, plural(c.runs, "run"))]) for c in measurements]
     evens = {item.scale.even for item in measurements}
     if len(evens) != 1:
         return None

@@ -22,8 +22,8 @@ from praemia.files.formats.common import parsed, sure_outcome
 from praemia.files.source import whole_number
 from praemia.machines.automata import require_pay, step_payment
 from praemia.machines.diagrams import deep_recursion
-from praemia.machines.formula import ELSE, TRUE, disjunction, in_quotes, proposition, read_name
-from praemia.machines.guards import Booleans, Guard, exactly, example_label
+from praemia.machines.formula import ELSE, TRUE, Formula, disjunction, in_quotes, proposition, read_name
+from praemia.machines.guards import Booleans, exactly, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -62,7 +62,7 @@ class HoaEdge:
     """An edge; ``accepts`` tells whether it is in the acceptance set."""
 
     line: int
-    guard: Guard
+    guard: Formula
     target: int
     accepts: bool
 
@@ -76,13 +76,13 @@ class Hoa:
     initial: int | None = None
     propositions: tuple[str, ...] = ()
     pay: str | None = None
-    aliases: dict[str, Guard] = field(default_factory=dict)
+    aliases: dict[str, Formula] = field(default_factory=dict)
     has_acceptance: bool = False
     names: dict[int, str] = field(default_factory=dict)
     accepting: dict[int, bool] = field(default_factory=dict)
     edges: dict[int, list[HoaEdge]] = field(default_factory=dict)
 
-    def guard(self, expression: Any) -> Guard:
+    def guard(self, expression: Any) -> Formula:
         """Return a label expression over the propositions' numbers as a guard."""
         try:
             tokens = parse(_LABEL, " ".join(expression.children))
@@ -90,7 +90,7 @@ class Hoa:
             raise FileError(str(error)) from None
         return build(tokens, lambda token, parts: formula_of(token, parts, name=self._atom))
 
-    def _atom(self, name: str) -> Guard:
+    def _atom(self, name: str) -> Formula:
         if name.startswith("@"):
             if name not in self.aliases:
                 raise FileError(f"unknown alias {name}")
@@ -173,7 +173,7 @@ def _read_state(hoa: Hoa, item: Any) -> None:
     hoa.edges[number] = list(_edges(hoa, edges, common))
 
 
-def _require_every_label(hoa: Hoa, items: list[Any], common: Guard | None) -> None:
+def _require_every_label(hoa: Hoa, items: list[Any], common: Formula | None) -> None:
     """Refuse edges without labels, unless there is one for each label."""
     implicit = [item for item in items if item.children[0].data != "label"]
     if common is None and implicit:
@@ -184,7 +184,7 @@ def _require_every_label(hoa: Hoa, items: list[Any], common: Guard | None) -> No
             raise FileError(f"{len(implicit)} edges without a label; expected none, or one for each of {num_labels}")
 
 
-def _edges(hoa: Hoa, items: list[Any], common: Guard | None) -> Iterator[HoaEdge]:
+def _edges(hoa: Hoa, items: list[Any], common: Formula | None) -> Iterator[HoaEdge]:
     for number, item in enumerate(items):
         line = item.children[0].meta.line
         with located(f"{hoa.name}:{line}"):
@@ -260,7 +260,7 @@ class _Paying:
         names = {state: self._name(state) for state in waiting}
         rules = []
         for state in waiting:
-            guards: dict[tuple[_State, float], list[Guard]] = {}  # those that overlap lead to the same
+            guards: dict[tuple[_State, float], list[Formula]] = {}  # those that overlap lead to the same
             for guard, target, reward in self._moves(*state):
                 guards.setdefault((target, reward), []).append(guard)
             for (target, reward), alternatives in guards.items():
@@ -271,7 +271,7 @@ class _Paying:
                 rules.append(Rule(names[state], disjunction(alternatives), (outcome,)))
         return RewardMachine(tuple(names.values()), names[first], self.hoa.propositions, rules)
 
-    def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
+    def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Formula, _State, float]]:
         if state is None:
             return
         functions = Booleans()
@@ -314,11 +314,11 @@ def write_hoa(machine: RewardMachine) -> str:
     ]
     for state, rules in by_source(machine.states, machine.exclusive_rules).items():
         lines.append(f"State: {machine.index[state]} {in_quotes(state)}")
-        rest: Guard = TRUE
+        rest: Formula = TRUE
         for rule in rules:
             target, reward = sure_outcome(rule)
             if reward not in (0.0, 1.0):
-                raise ModelError(f"{rule.where}: it pays {reward:g}; an automaton accepts or not: 1 or 0")
+                raise ModelError(f"{rule.where}: it pays {reward:g}; an automaton can only pay 0 or 1")
             mark = " {0}" if reward else ""
             lines.append(f"[{_label(rule.guard, names)}] {machine.index[target]}{mark}")
             rest = rest & ~rule.guard
@@ -327,7 +327,7 @@ def write_hoa(machine: RewardMachine) -> str:
     return "\n".join([*lines, "--END--"]) + "\n"
 
 
-def _label(guard: Guard, names: tuple[str, ...]) -> str:
+def _label(guard: Formula, names: tuple[str, ...]) -> str:
     match guard.operator:
         case "name":
             return str(names.index(guard.name))

@@ -33,8 +33,8 @@ from praemia.errors import FileError, ModelError, did_you_mean, located
 from praemia.files.formats.common import is_over, parsed, sure_target, write_number
 from praemia.files.source import whole_number
 from praemia.machines.diagrams import deep_recursion
-from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, proposition
-from praemia.machines.guards import Booleans, Guard
+from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, proposition
+from praemia.machines.guards import Booleans
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome, Rule, by_source
@@ -45,20 +45,20 @@ _NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 OPERATORS = frozenset("&|!()'\"#\\")
 
 
-def parse_dnf(text: str) -> Guard:
+def parse_dnf(text: str) -> Formula:
     """Read a guard."""
     return disjunction(
         conjunction(_literal(factor.strip(), text) for factor in summand.split("&")) for summand in text.split("|")
     )
 
 
-def _literal(factor: str, text: str) -> Guard:
+def _literal(factor: str, text: str) -> Formula:
     name = factor.lstrip("! \t")
     literal = _atom(name, text)
     return ~literal if factor[: len(factor) - len(name)].count("!") % 2 else literal
 
 
-def _atom(name: str, text: str) -> Guard:
+def _atom(name: str, text: str) -> Formula:
     if name in ("True", "False", ""):
         return FALSE if name == "False" else TRUE
     if "(" in name or ")" in name:
@@ -123,8 +123,8 @@ def read_txt(text: str, name: str) -> RewardMachine:
 class _Line(NamedTuple):
     source: int
     target: int
-    guard: Guard
-    cases: list[tuple[Guard, Reward]]
+    guard: Formula
+    cases: list[tuple[Formula, Reward]]
 
 
 def _read_line(line: tuple[int, str], name: str) -> _Line:
@@ -163,7 +163,7 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", start=["state", "states", "line"], maybe_placeholders=True)
 
 
-def _cases(reward: Any) -> Iterator[tuple[Guard, Reward]]:
+def _cases(reward: Any) -> Iterator[tuple[Formula, Reward]]:
     """Yield (guard, law) of a reward function: the first that holds is paid, and 0 where none does."""
     function, *arguments = (item for item in reward.children if item is not None)
     match str(function), arguments:
@@ -211,7 +211,7 @@ class _Machine:
 
     initial: int
     terminals: list[int]
-    entries: dict[int, dict[int, tuple[Guard, list[tuple[Guard, Reward]]]]] = field(default_factory=dict)
+    entries: dict[int, dict[int, tuple[Formula, list[tuple[Formula, Reward]]]]] = field(default_factory=dict)
     letters: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
