@@ -28,7 +28,8 @@ class Pattern:
     ----------
     text : the formula or expression.
     kind : "ltlf" or "regex".
-    pay : "first" (once, at the first step that satisfies it), "each" (at every such step) or "end" (at the last step).
+    pay : "first" (once, at the first step that satisfies it), "each" (at every such step) or "end" (if the
+        whole episode satisfies it: each step pays what satisfaction gained or lost).
 
     Examples
     --------

@@ -49,7 +49,7 @@ def test_a_task_becomes_a_task_file_an_explicit_model_or_its_machine(files: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["m.txt", "m.drn"], "m.drn: no format of a machine ends like this; expected one of .yaml"),
+        (["m.txt", "m.drn"], "m.drn: unknown file extension for a machine; expected one of .yaml"),
         (["absent.hoa", "m.yaml"], "absent.hoa: cannot be read: No such file"),
         (["warehouse-3", "w.hoa"], "w.hoa: state 'empty' on 'item': it leads to several states by chance"),
         (["bad.txt", "m.yaml"], "bad.txt:6: RewardControl depends on the environment's own step"),

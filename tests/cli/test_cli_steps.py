@@ -68,7 +68,7 @@ def test_what_a_task_is_worth_shown_and_watched_with_a_discount(
     assert execute(["watch", "warehouse-2", "--run", str(stored), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == watched
     assert execute(["watch", "warehouse-2", "--run", str(stored), "--discount", "0.9"]) == 2
-    assert "as it was" in capsys.readouterr().err
+    assert "--run replays a stored run" in capsys.readouterr().err
 
 
 def test_a_run_says_how_to_go_on_with_the_same_task(capsys: pytest.CaptureFixture[str]) -> None:

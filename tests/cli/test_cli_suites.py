@@ -56,8 +56,8 @@ def test_a_suite_prints_its_table_and_writes_a_page(tmp_path: Path, capsys: pyte
     ("arguments", "message"),
     [
         (["--suite", "offices"], "unknown suite 'offices'"),
-        (["--suite", "office", "--task", "warehouse-3"], "--suite with --task"),
-        (["--suite", "office", "--full", "--episodes", "5"], "--suite with --full, --episodes"),
+        (["--suite", "office", "--task", "warehouse-3"], "--suite cannot be combined with --task"),
+        (["--suite", "office", "--full", "--episodes", "5"], "--suite cannot be combined with --full, --episodes"),
         (["--suite", "office", "--learner", "nobody"], "unknown learner 'nobody'"),
     ],
 )

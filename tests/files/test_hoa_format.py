@@ -210,6 +210,6 @@ def test_a_machine_that_pays_is_written_with_marked_edges(tmp_path: Path) -> Non
     text = (tmp_path / "m.hoa").read_text(encoding="utf-8")
     assert "[0&!1] 1 {0}" in text
     require_same_words(machine, load_machine(tmp_path / "m.hoa"))
-    with pytest.raises(ModelError, match=r"state 'q' on 'b': it pays 0\.5; an automaton accepts or not"):
+    with pytest.raises(ModelError, match=r"state 'q' on 'b': it pays 0\.5; an automaton can only pay 0 or 1"):
         save_machine(MachineBuilder("q").edge("q", "b", "q", reward=0.5).build(), tmp_path / "n.hoa")
     assert not (tmp_path / "n.hoa").exists()

@@ -23,7 +23,6 @@ from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.spec import LearnedMachineSpec
 from praemia.tasks.task import Task
 
 LEARN = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
@@ -42,7 +41,7 @@ def test_a_hidden_spec_is_the_same_whatever_the_chances_and_rewards_are(moves_kn
         builder = MachineBuilder("a", ("x",)).edge("a", "x", "b", probability=probability, reward=reward)
         machine = builder.edge("a", "x", "a", probability=1 - probability).edge("b", "x", "a").build()
         task = Task(corridor, machine, 3)
-        spec = LearnedMachineSpec.of(task.spec, moves_known=moves_known)
+        spec = task.spec.without_rules(moves_known=moves_known)
         assert spec.machine.rules == ()
         shown.append([getattr(spec.table, name).tolist() for name in ("indptr", "targets", "probs", "rewards")])
     assert shown[0] == shown[1]
@@ -51,9 +50,12 @@ def test_a_hidden_spec_is_the_same_whatever_the_chances_and_rewards_are(moves_kn
 def test_possible_moves_are_told_only_if_they_are_known() -> None:
     task = envs.warehouse(size=3)
     label = task.mdp.label_sets.index(frozenset({"item"}))
-    told = LearnedMachineSpec.of(task.spec, moves_known=True).possible(task.mdp.label_sets)[label]
+    known, unknown = (task.spec.without_rules(moves_known=is_told).possible for is_told in (True, False))
+    assert known is not None
+    assert unknown is not None
+    told = known(task.mdp.label_sets)[label]
     assert told.tolist() == [[True, True, False], [False, True, False], [False, False, True]]
-    assert LearnedMachineSpec.of(task.spec, moves_known=False).possible(task.mdp.label_sets).all()
+    assert unknown(task.mdp.label_sets).all()
 
 
 @dataclass

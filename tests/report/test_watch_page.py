@@ -145,7 +145,7 @@ def test_the_command_writes_the_page_of_the_first_run(
     again = json.loads(capsys.readouterr().out)
     assert again == record | {"file": "again.html"}
     assert execute(["watch", "riverswim-5", "--run", str(stored), "--episodes", "5"]) == 2
-    assert "as it was" in capsys.readouterr().err
+    assert "--run replays a stored run" in capsys.readouterr().err
     assert execute(["watch", "riverswim-5", "--run", str(stored), "--learner", "headroom"]) == 2
     assert "a run of ucbvi-prm" in capsys.readouterr().err
     assert execute(["watch", "riverswim-10", "--run", str(stored)]) == 2

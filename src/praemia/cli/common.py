@@ -62,7 +62,7 @@ def read_length(context: click.Context, option: click.Parameter, text: str | Non
     except ArithmeticError:
         is_whole = False
     if not is_whole:
-        raise click.BadParameter(f"{text!r} is not a whole number, such as 10000 or 1e4", context, option)
+        raise click.BadParameter(f"{text!r} is not an integer, such as 10000 or 1e4", context, option)
     if not 1 <= number <= MAX_EPISODES:
         raise click.BadParameter(f"{text!r} is not in the range 1 … {MAX_EPISODES:,}", context, option)
     return int(number)
@@ -179,11 +179,9 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
 
 variant_options = _together(  # what a user changes about a task: ``resolve_task`` takes these keywords
     click.option(
-        "--until-done", is_flag=True, help="End an episode as soon as the machine can neither pay nor charge any more."
+        "--until-done", is_flag=True, help="End an episode once no further reward, positive or negative, is possible."
     ),
-    click.option(
-        "--discount", type=float, help="Multiply a reward by this for every step before it; above 0, at most 1."
-    ),
+    click.option("--discount", type=float, help="Discount factor per step, in (0, 1]."),
 )
 
 

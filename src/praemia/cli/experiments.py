@@ -189,7 +189,7 @@ def reproduce_command(
     publish(result, studies)
     for line in verdict_lines(claims):
         click.echo(line)
-    click.echo("all learners on other tasks: praemia league")
+    click.echo("to compare all learners on other tasks, run: praemia league")
     return report_failures(result.failures)
 
 
@@ -299,7 +299,9 @@ def _play_suite(
     from praemia.statistics.suite_lines import suite_lines
 
     if clashing := [option for option, value in others.items() if value]:
-        raise ParameterError(f"--suite with {', '.join(clashing)}; a suite has tasks and lengths of its own")
+        raise ParameterError(
+            f"--suite cannot be combined with {', '.join(clashing)}: a suite fixes its tasks and run lengths"
+        )
     suite = find(name)
     # Hundreds of policies for hundreds of steps each would fill a disk, and no figure shows them.
     where = replace(where, policies=False)

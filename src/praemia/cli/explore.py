@@ -28,7 +28,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
-@episodes_option(None, "N: episodes of data.  [default: 10000; with --until, at most 100000]")
+@episodes_option(None, "N: number of episodes to collect.  [default: 10000; with --until, at most 100000]")
 @episodes_option(None, "N₀: EULER's episodes per observation.  [default: 1000]", "--policy-episodes")
 @click.option(
     "--method",
@@ -59,9 +59,9 @@ def explore_command(
 ) -> int:
     """Explore TASK without using any reward, and save the data to a file.
 
-    Machines named with --machine are recorded in the file before the first episode: certificates for them are tighter.
-    With --until, exploration ends when their plans lose little enough; if the episodes run out first, the data is
-    still written and the exit status is 1.
+    Machines named with --machine are recorded in the file before the first episode: their certificates are usually
+    tighter. With --until, exploration ends when their plans lose little enough; if the episodes run out first, the data
+    is still written and the exit status is 1.
 
     \b
     praemia explore warehouse-5 --episodes 10000 --out data.npz
@@ -166,7 +166,7 @@ def plan_command(
     """Plan for machines from DATA, a file that praemia explore wrote, and bound what each plan can lose.
 
     Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
-    probability 1 − ρ, whatever the machines. They are tighter for machines that the data records, and with
+    probability 1 − ρ, whatever the machines. They are usually tighter for machines that the data records, and with
     --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian: with probability 0.95
     under the posterior a plan loses at most this.
     """

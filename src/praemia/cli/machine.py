@@ -10,6 +10,7 @@ import click
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
 from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.cli.progress import display
+from praemia.errors import unknown_name
 from praemia.text_tables import Table
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def _judged(accepting: Automaton[Any], machine: RewardMachine, trace: str) -> di
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
+    for name in sorted(set().union(*word).difference(machine.propositions)):
+        raise unknown_name("proposition", name, machine.propositions)
     rewards = machine.expected_rewards(word)
     verdict = judge(accepting, word)
     return {
@@ -138,7 +141,7 @@ def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
     default=None,
     help="The kind of machine; by default deterministic, if no two episodes contradict that and it stays small.",
 )
-@rho_option(0.01, "the probability that a right merge is rejected, in all.")
+@rho_option(0.01, "the overall probability of rejecting a correct merge.")
 @file_option("--draw", help="Draw the machine with its support: .svg .png .pdf .dot")
 @click.option("--truth", shell_complete=complete_tasks, help="The true machine, a file or a task, to compare with.")
 @json_option

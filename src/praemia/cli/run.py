@@ -78,7 +78,7 @@ def run_command(
 
     if hidden_machine:
         if is_typed("names", "settings", "steps", "until_done", "discount", "jobs", "out", "policies"):
-            raise click.UsageError("--hidden-machine goes with --episodes, --runs, --seed and --json alone")
+            raise click.UsageError("--hidden-machine can only be combined with --episodes, --runs, --seed and --json")
         _run_hidden(task, episodes, runs, seed)
         return 0
     if steps is not None and is_typed("episodes"):

@@ -163,7 +163,7 @@ def watch_command(
         run = runs[0]
     else:
         if is_typed("settings", "episodes", "seed", "until_done", "discount"):
-            raise click.UsageError("--run plays a run as it was; only --learner and --out go with it")
+            raise click.UsageError("--run replays a stored run; only --learner and --out can be combined with it")
         choice, run = _stored(run_file, learner if is_typed("learner") else None)
         problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:

@@ -61,7 +61,9 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
 
     problem = resolve_task(task)
     if problem.discount < 1.0:
-        raise ParameterError(f"{problem.name} has a discount; Theorem 1 and the lower bound are of tasks without one")
+        raise ParameterError(
+            f"{problem.name} has a discount; Theorem 1 and the lower bound apply only to undiscounted tasks"
+        )
     sizes = (problem.num_observations, problem.num_actions)
     span = problem.machine.reward_range.span
     bound = regret_bound(*sizes, problem.num_machine_states, problem.max_steps, episodes, failure_prob, span)

@@ -93,7 +93,7 @@ class BlackBox:
     num_observations : the most values that ``encode`` may have. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
     discount : γ; a reward at step h counts γ^h times.
-    until_done : whether an episode ends as soon as the machine can neither pay nor charge any more.
+    until_done : whether an episode ends once no further reward, positive or negative, is possible.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class BlackBox:
                 raise ModelError("num_observations= without encode=; it is the limit of what encode may return")
             return numbering
         if not callable(self.encode):
-            raise ModelError(f"encode={self.encode!r}; expected a function from an observation to a whole number")
+            raise ModelError(f"encode={self.encode!r}; expected a function from an observation to an integer")
         own = getattr(self.encode, "num_observations", None)
         limit = own if self.num_observations is None else self.num_observations
         if limit is None:
@@ -254,4 +254,4 @@ def require_parts(env: object, labels: object, machine: object, horizon: object)
 
 def step_label(labels: StepLabels, machine: RewardMachine, step: tuple[Any, Any, Any], info: dict[str, Any]) -> Label:
     """Ask for the label of a step (o, a, o'), and check it against the machine's propositions."""
-    return as_label(labels(*step, info), f"({', '.join(map(brief, step))})", machine.propositions)
+    return as_label(labels(*step, info), f"the label of ({', '.join(map(brief, step))})", machine.propositions)

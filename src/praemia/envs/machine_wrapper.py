@@ -1,6 +1,6 @@
 """A machine around any Gymnasium environment: agents see its state, so that its rewards are Markov for them.
 
-A ``ObservationLayout`` puts the machine's state beside an observation: as a dictionary, one vector or one number.
+An ``ObservationLayout`` puts the machine's state beside an observation: as a dictionary, one vector or one number.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     flat : show one vector (a Box of one dimension, then 1 in the place of the machine state) or one number (Discrete).
     show_step : show the step too; it needs a horizon. Optimal policies for a finite horizon depend on it.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
-    until_done : terminate an episode as soon as the machine can neither pay nor charge any more.
+    until_done : terminate an episode once no further reward, positive or negative, is possible.
     record : a file or a list; the labels and rewards of every episode are added to it.
 
     Examples

@@ -114,9 +114,7 @@ class Certificate:
         """Describe in a few lines what is certain, and what to visit."""
         sure = f"with probability {1.0 - self.failure_prob:g}"
         if self.is_vacuous:
-            lines = [
-                f"certificate: vacuous. {sure.capitalize()} the plan loses at most {self.largest:.4g}, as any plan does"
-            ]
+            lines = [f"certificate: vacuous: it says only that no plan can lose more than {self.largest:.4g}"]
         else:
             lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
         lines.append(f"it holds for {self.scope.value}")

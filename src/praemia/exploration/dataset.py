@@ -3,7 +3,7 @@
 p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels are stored with the data, because later machines read them; they are data
 here, never code. Datasets of one environment can be merged, and you can append episodes of your own.
 
-A dataset may record machines that were named before its first episode; certificates for them are tighter.
+A dataset may record machines that were named before its first episode; their certificates are usually tighter.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Dataset(Counted, Displayed):
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring, from all that was played.
     sources : how the data was collected, one entry for each part.
-    fixed_machines : digests of the machines, each with labels and horizon, that were fixed before the first episode.
+    fixed_machines : digests of the machines, each with labels, horizon and discount, that were fixed before the
+        first episode.
     fixed_shares : S, the number of machines that share ρ₃; 0 if none is recorded.
     can_end : whether episodes may end before the horizon, whether or not one was seen to.
 

@@ -153,8 +153,8 @@ def explore(
     episodes : N, the episodes of data; with ``until``, at most.
     method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage); with ``until``, ``directed`` (the
         default) or ``uncertainty``.
-    machines : machines fixed in advance, and recorded as such: certificates for them are tighter. They change what is
-        played only with ``until``.
+    machines : machines fixed in advance, and recorded as such: their certificates are usually tighter. They change
+        what is played only with ``until``.
     until : stop when the plan of every machine loses less than this; the data's last source says whether that was
         reached, and the loss at each check.
     certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.

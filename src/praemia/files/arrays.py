@@ -27,7 +27,7 @@ from praemia.limits import require_memory
 HEADER = "header"
 Types: TypeAlias = tuple[type, ...]
 
-_DTYPE_KINDS = {"b": "true or false", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
+_DTYPE_KINDS = {"b": "true or false", "i": "integers", "u": "integers", "f": "numbers"}
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -97,7 +97,7 @@ class PackedArrays:
         except Exception:
             raise DamageError("its header is not JSON") from None
         if not isinstance(header, dict):
-            raise DamageError("its header is not an object of JSON")
+            raise DamageError("its header is not a JSON object")
         return header
 
     def arrays(self, types: Mapping[str, ArrayType]) -> dict[str, NDArray[Any]]:

@@ -67,7 +67,9 @@ def find_reader(path: str | Path, name: str | None = None) -> Callable[..., Any]
     """Return what reads a text in the format that is named, or that of a file's ending, else as YAML."""
     read = (format_of(path, name) or FORMATS["yaml"]).read
     if read is None:
-        raise FileError(f"{path}: such files are written only; load the task file or the machine it was made from")
+        raise FileError(
+            f"{path}: this format can be written but not read; load the task file or the machine it was made from"
+        )
     return read
 
 
@@ -76,7 +78,7 @@ def find_writer(path: str | Path, kind: Literal["machine", "task"], name: str | 
     write: Callable[[Any], str] | None = getattr(format_of(path, name), f"write_{kind}", None)
     if write is None:
         suffixes = [suffix for suffix, format in SUFFIXES.items() if getattr(format, f"write_{kind}")]
-        raise ParameterError(f"{path}: no format of a {kind} ends like this; expected one of {' '.join(suffixes)}")
+        raise ParameterError(f"{path}: unknown file extension for a {kind}; expected one of {' '.join(suffixes)}")
     return write
 
 

@@ -104,7 +104,10 @@ class HiddenRun:
 def play_hidden(
     task: Task, num_episodes: int, seed: int = 0, *, on_progress: Callable[[int, int], None] | None = None
 ) -> HiddenRun:
-    """Play a task whose machine is hidden for a number of episodes, each to the horizon: its end is hidden too."""
+    """Play a number of episodes of a task whose machine is hidden.
+
+    Each is played to the full horizon, because when the machine is done is hidden too.
+    """
     if not isinstance(task, Task):
         raise ModelError(
             f"task={task!r}; expected a Task: how good the last plan is can be computed only there. In a black box, "

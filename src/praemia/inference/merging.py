@@ -18,7 +18,7 @@ so that a machine learned by heart would pass for one that the traces support.
 The rest of it is run through the core from each state, and the rewards that arrive in a cell (state, label) are
 compared with those that are there. Where the rest leaves the core again, it is compared with the other episodes that
 left over the same edge, history by history. The exact test of ``praemia.inference.evidence`` rejects, and edges with
-the most data come first. The j-th comparison gets the level ρ/(j(j + 1)): over all of them a right merge is rejected
+the most data come first. The j-th comparison gets the level ρ/(j(j + 1)): over all of them a correct merge is rejected
 with probability at most ρ. Among states that are not rejected, the one that predicts the arriving rewards best is
 taken.
 """
@@ -179,7 +179,7 @@ class PrefixTree:
 
 
 def merge_states(traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> Ints:
-    """Return δ[M, S] that explains traces; ρ is the probability that any right merge is rejected."""
+    """Return δ[M, S] that explains traces; ρ is the overall probability of rejecting a correct merge."""
     return Merger(traces, failure_prob, on_progress).run()
 
 

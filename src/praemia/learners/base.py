@@ -53,13 +53,6 @@ class Recent:
     steps: NDArray[np.int64]
     rewards: NDArray[np.float64]
 
-    @classmethod
-    def of(cls, counts: CountArrays) -> Recent:
-        """Return the steps that were kept beside the counts."""
-        kept = counts.recent[: counts.totals[0]["recent"]]
-        columns = [kept[name] for name in ("o", "a", "target", "label", "m", "m_next")]
-        return cls(np.stack(columns, axis=1, dtype=np.int64), kept["reward"].copy())
-
 
 class Transitions(NamedTuple):
     """The distinct transitions seen, one per row, and how often each occurred. All arrays have the same length."""
@@ -80,7 +73,6 @@ class Experience:
     ----------
     spec : what is known of the task. For a learner that sees the product: the spec of the product task.
     num_episodes : K, the number of episodes in the run; episodes_played : those played so far.
-    recent : the last episode, as far as it was played, for learners with ``uses_recent``; None before the first.
     truth : the task itself, for ``privileged`` learners only.
 
     Examples
@@ -107,7 +99,6 @@ class Experience:
     num_episodes: int
     episodes_played: int
     count_arrays: CountArrays = field(repr=False)
-    recent: Recent | None = None
     truth: Task | None = None
     layout: CountLayout = field(default_factory=CountLayout, repr=False)
 
@@ -115,6 +106,15 @@ class Experience:
     def num_steps(self) -> int:
         """T = K · H."""
         return self.num_episodes * self.spec.horizon
+
+    @cached_property
+    def recent(self) -> Recent | None:
+        """The last episode, as far as it was played, for learners with ``uses_recent``; None before the first."""
+        kept = self.count_arrays.recent[: self.count_arrays.totals[0]["recent"]]
+        if not len(kept):
+            return None
+        columns = [kept[name] for name in ("o", "a", "target", "label", "m", "m_next")]
+        return Recent(np.stack(columns, axis=1, dtype=np.int64), kept["reward"].copy())
 
     @property
     def visits(self) -> NDArray[np.int64]:

@@ -22,12 +22,12 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError
 from praemia.kernels import bonus
 from praemia.kernels.bonus import MOST_NUMBERS, Pair
-from praemia.kernels.records import Actions, CountArrays, action_type
+from praemia.kernels.records import Actions, action_type
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.replanning import REPAIR
 from praemia.learners.rules import PlanRule
 from praemia.learners.workspace import Workspace
-from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 PARTS = {"prepare_pair": bonus.prepare_pair, "pair_value": bonus.pair_value}
 
@@ -52,21 +52,15 @@ class CompiledLearner(Learner):
                 f"learner {self.name!r} returned a plan without the memory that its next plan needs; pass on that "
                 "of super().plan(): LearnerPlan(policy, plan.values, plan.memory)"
             )
-        work = self.workspace(experience.spec, experience.num_episodes, experience.count_arrays, before, rng)
+        work = self.workspace(experience, before, rng)
         work.plan(rng)
         return LearnerPlan(work.policy.copy().transpose(0, 2, 1), work.values, work)
 
-    def workspace(
-        self,
-        spec: TaskSpec,
-        num_episodes: int,
-        counts: CountArrays,
-        before: Workspace | None,
-        rng: np.random.Generator,
-    ) -> Workspace:
+    def workspace(self, experience: Experience, before: Workspace | None, rng: np.random.Generator) -> Workspace:
         """Return what the next plan is made with: what the one before was made with, brought up to date."""
+        spec, counts = experience.spec, experience.count_arrays
         if before is None:
-            return Workspace(self.name, self.rule(spec, num_episodes), spec, counts, first_policy(spec, rng))
+            return Workspace(self.name, self.rule(spec, experience.num_episodes), spec, counts, first_policy(spec, rng))
         before.update(spec, counts)
         return before
 
@@ -228,7 +222,7 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         raise ParameterError(f"a bonus of shape {array.shape}; expected one that broadcasts to {shape}") from None
     if np.isnan(numbers).any():
         raise ParameterError("a bonus with NaN in it; expected numbers")
-    if experience.layout.unseen or isinstance(spec, LearnedMachineSpec):
+    if experience.layout.unseen or spec.possible is not None:
         raise ParameterError("plan_with_bonus in a learner whose counts are laid out otherwise; derive it from Learner")
     rule = PlanRule(
         parts={**PARTS, "worth": _mean_and_given_bonus, "NUM_NUMBERS": 0},

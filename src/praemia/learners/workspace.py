@@ -35,7 +35,7 @@ from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.tasks.extremes import extremes
 from praemia.tasks.model import padded_exits
-from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import PossibleMoves, TaskSpec
 
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
@@ -44,7 +44,7 @@ NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
 
-def learned_labels(spec: LearnedMachineSpec, layout: CountLayout) -> list[Label]:
+def learned_labels(spec: TaskSpec, layout: CountLayout) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
     by_labels = layout.limit == "labels"
     if layout.unseen or (by_labels and spec.asks_every_label):
@@ -109,19 +109,19 @@ class Workspace:
     def _known(self) -> SpecArrays:
         """Return what is known of the task, as plans use it."""
         spec, rule = self.spec, self.rule
-        if isinstance(spec, LearnedMachineSpec):
-            return self._known_without_chances(spec)
+        if spec.possible is not None:
+            return self._known_without_chances(spec.possible)
         table = spec.every_step.table if rule.unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
         return self._spec_arrays(moves if rule.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
 
-    def _known_without_chances(self, spec: LearnedMachineSpec) -> SpecArrays:
+    def _known_without_chances(self, possible: PossibleMoves) -> SpecArrays:
         """Return the same for a machine that is learned: its layers are written by each plan."""
-        sets = learned_labels(spec, self.rule)
-        layers = empty_layers(len(sets), spec.num_machine_states, self.width)
+        sets = learned_labels(self.spec, self.rule)
+        layers = empty_layers(len(sets), self.spec.num_machine_states, self.width)
         known = self._spec_arrays(layers, np.zeros_like(layers.paid))
-        possible = spec.possible(sets).astype(np.int32).ravel()
-        return known._replace(support=known.support._replace(layers=layers), possible=possible)
+        moves = possible(sets).astype(np.int32).ravel()
+        return known._replace(support=known.support._replace(layers=layers), possible=moves)
 
     def _spec_arrays(self, layers: LayerArrays, paid: NDArray[np.float64]) -> SpecArrays:
         spec, limit = self.spec, self.rule.limit

@@ -1,1 +1,1 @@
-"""Machines: guards, rewards, rules, reward machines, and the formulas and patterns that machines are made from."""
+"""Machines: guards, rewards, rules, reward machines, and the formulas and regular expressions they are made from."""

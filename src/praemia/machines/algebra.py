@@ -79,7 +79,7 @@ def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> N
     chances = {machine.initial: 1.0}
     means = []
     for number, propositions in enumerate(word, start=1):
-        label = as_label(propositions, f"step {number}", machine.propositions)
+        label = as_label(propositions, f"the label of step {number}", machine.propositions)
         after: dict[str, float] = {}
         mean = []
         for state, chance in chances.items():

@@ -48,7 +48,7 @@ class LabelRule:
         target: int | None = None,
     ) -> None:
         names = (propositions,) if isinstance(propositions, str) else propositions
-        object.__setattr__(self, "propositions", as_label(names, "a label rule"))
+        object.__setattr__(self, "propositions", as_label(names, "the label that a label rule adds"))
         for place, number in (("source", source), ("action", action), ("target", target)):
             object.__setattr__(self, place, None if number is None else _whole(place, number))
 
@@ -59,7 +59,7 @@ class LabelRule:
 
 def _whole(place: str, number: object) -> int:
     if not isinstance(number, Integral):
-        raise ModelError(f"the {place} of a label rule is {number!r}; expected a whole number, or None for any")
+        raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
     return int(number)
 
 
@@ -109,7 +109,9 @@ class FunctionLabelling(Labelling):
         number_of: dict[Label, int] = {frozenset(): 0}
         numbers = np.empty(len(sources), dtype=np.int32)
         for i, (o, a, z) in enumerate(zip(sources.tolist(), actions.tolist(), targets.tolist(), strict=True)):
-            numbers[i] = number_of.setdefault(as_label(self.function(o, a, z), f"({o}, {a}, {z})"), len(number_of))
+            numbers[i] = number_of.setdefault(
+                as_label(self.function(o, a, z), f"the label of ({o}, {a}, {z})"), len(number_of)
+            )
         return numbers, list(number_of)
 
     def propositions(self) -> None:
@@ -128,20 +130,19 @@ def as_labelling(labels: Labels) -> Labelling:
     return RuleLabelling(tuple(labels))
 
 
-def as_label(propositions: object, where: str, allowed: Collection[str] | None = None) -> Label:
+def as_label(propositions: object, what: str, allowed: Collection[str] | None = None) -> Label:
     """Check a label: an iterable of proposition names, all of them among those that a machine knows, if given."""
     names = None
     if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
         names = list(propositions)
     if names is None or not all(isinstance(name, str) for name in names):
         raise ModelError(
-            f"the label of {where} is {propositions!r}; "
-            "expected a set of proposition names, such as {'goal'} or set()"
+            f"{what} is {propositions!r}; expected a set of proposition names, such as {{'goal'}} or set()"
         )
     for name in sorted(set(names).difference(names if allowed is None else allowed)):
         raise ModelError(
-            f"the label of {where} has the proposition {name!r}, which is not one of the machine's"
-            f"{did_you_mean(name, allowed or ())}; machine.over([{name!r}]) lets labels have it"
+            f"{what} has the proposition {name!r}, which is not one of the machine's"
+            f"{did_you_mean(name, allowed or ())}; use machine.over([{name!r}]) to allow it"
         )
     return frozenset(names)
 

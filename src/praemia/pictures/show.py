@@ -87,7 +87,7 @@ def show(task: Task, policy: PolicyLike | None = None) -> PolicyDrawing:
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"
-        message = f"this policy was made for {other}; what is shown is what it does in {task.name!r} as it is here"
+        message = f"this policy was made for {other}; it is shown as it behaves in the present {task.name!r}"
         warnings.warn(message, PraemiaWarning, stacklevel=2)
     return PolicyDrawing(view)
 

@@ -33,7 +33,7 @@ from praemia.text_tables import plural
 
 STRETCH = 128  # steps of a stretch, where there is no horizon
 RELATIVE_ERROR = 1e-9
-SMALLEST = 1e-300  # a bound below this is one of 0
+SMALLEST = 1e-300  # bounds below this are treated as 0
 
 
 @dataclass(frozen=True, eq=False)

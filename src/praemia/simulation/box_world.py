@@ -21,7 +21,7 @@ from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.simulation.task_world import with_every_row
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
-from praemia.tasks.spec import EveryStep, LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import EveryStep, TaskSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
@@ -60,8 +60,9 @@ class BoxWorld(World):
         super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         if box.is_encoded and self.layout.unseen:
             raise ParameterError(
-                f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
-                "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
+                f"learner {learner.name!r} needs the labels of steps that were not taken, which are unknown "
+                "when observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm "
+                "or mvp"
             )
         first = np.zeros(self.spec.num_observations * self.spec.num_actions + 1, dtype=np.int64)
         first[-1] = FIRST_SUCCESSORS
@@ -102,7 +103,7 @@ class BoxWorld(World):
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if isinstance(self.spec, LearnedMachineSpec) and self.spec.asks_every_label:
+        if self.learner.learn_machine and self.spec.asks_every_label:
             self.labels = {label: number for number, label in enumerate(self.spec.every_step.labels[1])}
             self._tabulate_again(0)
 

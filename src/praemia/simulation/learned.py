@@ -17,12 +17,11 @@ from praemia.planning.exact import solve
 from praemia.simulation.loop import World
 from praemia.tasks.extremes import extremes
 from praemia.tasks.model import Model
-from praemia.tasks.spec import LearnedMachineSpec
 
 
 def learned_policy(world: World) -> NDArray[Any]:
     """Return the policy that a run has learned so far, as kernels take it: [H, O, M]."""
-    if not world.learner.has_estimate or isinstance(world.spec, LearnedMachineSpec):
+    if not world.learner.has_estimate or world.learner.learn_machine:
         return world.policy
     return np.ascontiguousarray(solve(estimated_model(world), keep_values=False).policy.swapaxes(1, 2))
 

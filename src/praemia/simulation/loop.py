@@ -19,21 +19,21 @@ from praemia.kernels.compiling import plain
 from praemia.kernels.counts import ask_for_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
 from praemia.kernels.records import CountArrays, MachineCounts, Records
-from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
+from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.workspace import Workspace, learned_labels
 from praemia.limits import require_memory
 from praemia.planning.policy import validate_policy
 from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.run import generators
-from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 
 
 class World(ABC):
-    """Where a learner plays. A subclass counts in ``counts`` and sets ``is_due``.
+    """Where a learner plays. A subclass counts in ``counts``, and says in ``log.progress`` when a plan is due.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class World(ABC):
     def __init__(
         self, learner: Learner, spec: TaskSpec, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
     ) -> None:
-        self.learner, self.spec = learner, spec_for(spec, learner)
+        self.learner, self.spec = learner, spec
         self.world_rng, self.learner_rng = generators(seed)
         if num_steps is None:
             assert num_episodes is not None
@@ -126,7 +126,7 @@ class World(ABC):
     def empty_machine_counts(self) -> MachineCounts:
         """Return the counts of the machine's moves before any; empty where it is known."""
         spec = self.spec
-        if not isinstance(spec, LearnedMachineSpec):
+        if not self.learner.learn_machine:
             return MachineCounts.empty(0, 0)
         num_labels, num_states = len(learned_labels(spec, self.layout)), spec.num_machine_states
         require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
@@ -134,15 +134,13 @@ class World(ABC):
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        begun = self.played or self.log.progress[0]["step"]
-        recent = Recent.of(self.counts) if self.learner.uses_recent and begun else None
         truth = self.truth if self.learner.privileged else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, truth, self.layout)
+        return Experience(self.spec, self.num_episodes, self.played, self.counts, truth, self.layout)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
         assert isinstance(self.learner, CompiledLearner)
-        self.work = self.learner.workspace(self.spec, self.num_episodes, self.counts, self.work, self.learner_rng)
+        self.work = self.learner.workspace(self.experience(), self.work, self.learner_rng)
         self.policy = self.work.policy
         return self.work
 
@@ -211,9 +209,7 @@ def run_loop(
 
 def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
     """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
-    if not learner.learn_machine or isinstance(spec, LearnedMachineSpec):
-        return spec
-    return LearnedMachineSpec.of(spec, moves_known=learner.moves_known)
+    return spec.without_rules(moves_known=learner.moves_known) if learner.learn_machine else spec
 
 
 def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:

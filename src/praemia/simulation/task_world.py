@@ -19,7 +19,7 @@ from praemia.learners.base import Learner
 from praemia.learners.workspace import Workspace
 from praemia.planning.backward import cached_per_object, new_tables
 from praemia.planning.exact import solve
-from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, refuse_nan
+from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, refuse_nan, spec_for
 from praemia.tasks.machine_table import continuation_rows, running_sums
 from praemia.tasks.model import padded_exits, step_weights
 from praemia.tasks.reachability import reachable_states
@@ -42,7 +42,7 @@ class TaskWorld(World):
         num_steps: int | None = None,
         valued: bool = True,
     ) -> None:
-        super().__init__(learner, task.spec, num_episodes, seed, num_steps)
+        super().__init__(learner, spec_for(task.spec, learner), num_episodes, seed, num_steps)
         self.task, self.truth, self.valued = task, task, valued
         self.arrays = self._world_arrays()
         if valued and learner.replan_rule.at_once:

@@ -1,1 +1,1 @@
-"""Statistics of stored runs: intervals, measurements, verdicts, standings, tables."""
+"""Statistics of stored runs: intervals, measurements, verdicts, standings."""

@@ -1,7 +1,7 @@
 """Stored runs, grouped by what they share: series of one learner, settings, studies.
 
 A ``Series`` is the runs of one learner in one setting; a ``Study`` is an experiment with the series of each of
-its settings. What is computed from them is in ``intervals``, ``tables`` and ``claims``.
+its settings. What is computed from them is in ``intervals`` and ``claims``; ``report.run_tables`` shows it.
 
 A store says which experiments were asked for, and by which command. Where one was asked for with several lengths,
 seeds or random streams, the one with the most runs is the experiment, and the others are listed after it. Runs of

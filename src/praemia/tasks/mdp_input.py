@@ -12,7 +12,7 @@ from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.machines.labels import Labelling, RuleLabelling
 
-MAX_ACTIONS = 1 << 15  # policies are stored as int16
+MAX_ACTIONS = 1 << 15  # policies are stored as int16 at most
 
 Start: TypeAlias = int | Mapping[int, float] | ArrayLike
 
@@ -59,7 +59,7 @@ def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
         raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
     whole = column.astype(np.int64)
     if not np.array_equal(whole, column):
-        raise ModelError(f"{kind} number {column[whole != column][0]}; expected a whole number")
+        raise ModelError(f"{kind} number {column[whole != column][0]}; expected an integer")
     return whole
 
 

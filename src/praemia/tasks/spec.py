@@ -1,7 +1,7 @@
 """What a learner may know of a task: all but the kernel p and where episodes start.
 
-``TaskSpec`` is that, for a machine that is known. A learner that has to learn the machine is given a
-``LearnedMachineSpec``: the machine's states, not its probabilities and rewards.
+A learner that has to learn the machine is given its states, not its probabilities and rewards
+(``TaskSpec.without_rules``).
 
 **Labels that can follow.** For learners that ask what a pair can lead to at best: a label and an o' can occur together
 if some pair has that label when it leads to o'. A pair allows the labels that it has for any o'. Where the label of
@@ -13,7 +13,7 @@ less. Where episodes may end, they may end on any label.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import compress
 from typing import Any
@@ -68,6 +68,17 @@ class TaskSpec:
     discount: float = 1.0  # γ
     done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
     asked_before: EveryStep | None = None  # what a spec with fewer labels has found out about every step
+    # Where labels may move the states of a machine that is to be learned: all that ``machine`` and ``table`` then say.
+    possible: PossibleMoves | None = None
+
+    def without_rules(self, *, moves_known: bool) -> TaskSpec:
+        """Hide the rules of the machine; with ``moves_known``, not where each label can move each state."""
+        machine = self.machine
+        parts = (machine.states, machine.initial, machine.propositions)
+        states_alone = MappedMachine(*parts, rules=(), idle_reward=machine.idle_reward)
+        possible = partial(_possible_moves, machine, moves_known)
+        table = MachineTable.of_possible_moves(machine.num_states, self.table.initial, possible(self.label_sets))
+        return replace(self, machine=states_alone, table=table, possible=possible)
 
     @property
     def num_machine_states(self) -> int:
@@ -105,21 +116,32 @@ class TaskSpec:
         return EveryStep(self) if self.asked_before is None else self.asked_before
 
     def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
-        """Return the label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
+        """Return the label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for.
+
+        Where the machine is learned they are those of ``label_sets``, and then the others: one number means one label.
+        """
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
         o, a, z = (axis.ravel() for axis in np.indices(shape))
         numbers, sets = self.labelling.of(o, a, z)
-        return numbers.reshape(shape), sets
+        if self.possible is None:
+            return numbers.reshape(shape), sets
+        every_set = list(dict.fromkeys((*self.label_sets, *sets)))
+        place = {label: i for i, label in enumerate(every_set)}
+        return np.array([place[label] for label in sets], dtype=np.int32)[numbers.reshape(shape)], every_set
 
     def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
         """Tabulate the machine on labels, which may have propositions that it does not read."""
-        return MachineTable.of(self.machine.over(frozenset().union(*label_sets)), label_sets)
+        if self.possible is None:
+            return MachineTable.of(self.machine.over(frozenset().union(*label_sets)), label_sets)
+        return MachineTable.of_possible_moves(self.num_machine_states, self.table.initial, self.possible(label_sets))
 
     @cached_property
     def labels_to_expect(self) -> list[Label]:
         """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
-        return self.machine.diagrams.example_labels() if self.more_labels else list(self.label_sets)
+        if not self.more_labels:
+            return list(self.label_sets)
+        return self.machine.diagrams.example_labels() if self.possible is None else [*self.label_sets, NOT_MET]
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,41 +222,6 @@ class EveryStep:
             targets=np.nonzero(reaches)[1].astype(np.int32),
             layers=self.support_table.layers(self.spec.num_machine_states),
         )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LearnedMachineSpec(TaskSpec):
-    """A spec whose machine has states and no rules, and whose table says only which moves are possible.
-
-    Labels that are not among ``label_sets`` are numbered after them, so that one number means one label everywhere.
-    """
-
-    possible: PossibleMoves
-
-    @classmethod
-    def of(cls, spec: TaskSpec, *, moves_known: bool) -> LearnedMachineSpec:
-        """Hide the rules of a machine; with ``moves_known``, not where each label can move each state."""
-        machine = spec.machine
-        parts = (machine.states, machine.initial, machine.propositions)
-        states_alone = MappedMachine(*parts, rules=(), idle_reward=machine.idle_reward)
-        possible = partial(_possible_moves, machine, moves_known)
-        values = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}
-        table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
-        return cls(**values | {"machine": states_alone, "table": table}, possible=possible)
-
-    def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
-        numbers, sets = super().label_every_step()
-        every_set = list(dict.fromkeys((*self.label_sets, *sets)))
-        place = {label: i for i, label in enumerate(every_set)}
-        return np.array([place[label] for label in sets], dtype=np.int32)[numbers], every_set
-
-    def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
-        return MachineTable.of_possible_moves(self.num_machine_states, self.table.initial, self.possible(label_sets))
-
-    @cached_property
-    def labels_to_expect(self) -> list[Label]:
-        more = [NOT_MET] if self.more_labels else []
-        return list(dict.fromkeys((*self.label_sets, *more)))
 
 
 def _possible_moves(machine: RewardMachine, moves_known: bool, label_sets: Sequence[Label]) -> NDArray[np.bool_]:

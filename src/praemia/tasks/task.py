@@ -37,7 +37,7 @@ class Task(Displayed):
     With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
     ``solve`` then finds the stationary optimum. ``max_steps`` is how long an episode is then: the horizon, or without
     one the fewest steps H with γ^H ≤ 1e-12.
-    With ``until_done`` an episode ends as soon as the machine can neither pay nor charge any more. No value changes.
+    With ``until_done`` an episode ends once no further reward, positive or negative, is possible. No value changes.
 
     Examples
     --------

@@ -318,7 +318,7 @@ def write_hoa(machine: RewardMachine) -> str:
         for rule in rules:
             target, reward = sure_outcome(rule)
             if reward not in (0.0, 1.0):
-                raise ModelError(f"{rule.where}: it pays {reward:g}; an automaton accepts or not: 1 or 0")
+                raise ModelError(f"{rule.where}: it pays {reward:g}; an automaton can only pay 0 or 1")
             mark = " {0}" if reward else ""
             lines.append(f"[{_label(rule.guard, names)}] {machine.index[target]}{mark}")
             rest = rest & ~rule.guard
