@@ -187,6 +187,6 @@ def require_whole(
     """Return a whole number as an int, or raise an error that names it and the range that is expected."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
-        limits = f"≥ {low:,}" if high is None else f"from {low:,} to {high:,}"
-        raise error(f"{name}={value!r}; expected an integer {limits}")
+        limits = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
+        raise error(f"{name}={value!r}; expected a whole number {limits}")
     return int(value)  # type: ignore[call-overload,no-any-return]

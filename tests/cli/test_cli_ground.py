@@ -144,7 +144,7 @@ def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
         "actions": 2,
         "machine_states": 2,
     }
-    assert re.sub(r"^compiling \(first use only\).*\n", "", captured.err) == ""
+    assert re.sub(r"^compiling, once.*\n", "", captured.err) == ""
 
 
 def test_solve_tells_people_that_there_is_no_horizon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,7 +67,7 @@ def test_a_machine_is_written_and_drawn(tmp_path, capsys):
         ([FETCH, "--pay", "last"], "'last' is not one of"),
         ([FETCH, "--reward", "nan"], "expected a finite number"),
         ([FETCH, "--draw", "picture.gif"], "cannot draw 'picture.gif'"),
-        ([" & ".join(f"F a{i}" for i in range(12)), "--max-states", "50"], "more than max_states=50 states"),
+        ([" & ".join(f"F a{i}" for i in range(12)), "--max-states", "50"], "outgrew its limit of 50 states"),
     ],
 )
 def test_wrong_input_is_one_message_and_nothing_is_written(arguments, message, tmp_path, monkeypatch, capsys):

@@ -131,8 +131,8 @@ def test_compiling_is_one_notice_although_kernels_follow_one_another(
 ) -> None:
     compiling_lines(clock, [0, 1, 2, 4, 5, 6, 7, 8], 20)
     assert capsys.readouterr().err.splitlines() == [
-        "compiling (first use only): later runs start at once",
-        "compiling (first use only): 7 s",
+        "compiling, once: later runs start without this wait",
+        "compiling, once: 7 s",
     ]
 
 
@@ -234,5 +234,5 @@ def test_users_of_python_see_that_code_is_compiled_on_a_terminal_and_nothing_els
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     both = done.stdout + done.stderr
-    assert both.count("compiling (first use only)") == int(on_terminal)
+    assert both.count("compiling, once") == int(on_terminal)
     assert "True" in both

@@ -336,7 +336,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"horizon": 0}, ModelError, r"horizon=0; expected an integer"),
+        ({"horizon": 0}, ModelError, r"horizon=0; expected a whole number"),
         ({"show_step": True}, ParameterError, r"without a horizon; give horizon="),
         ({"add_reward": True, "until_done": True}, ParameterError, r"until_done with add_reward"),
         ({"flat": True}, ModelError, r"flat=True, .*FlattenObservation"),

@@ -312,10 +312,10 @@ def test_learners_that_ask_about_steps_not_taken_are_refused_on_what_is_encoded(
         (lambda o: [o], 8, r"encode returned \[0\], a list, which is not hashable.*tuple\(array\.tolist\(\)\)"),
         (lambda o: np.array([o]), 8, r"encode returned array\(\[0\]\), a ndarray, which is not hashable"),
         (lambda o: str(o), 3, r"more than 3 different values, the last one '\d'; give a larger num_observations="),
-        (lambda o: o, 3, r"encode returned \d; expected an integer from 0 to 2.*tuple"),
-        (lambda o: o - 1, 8, r"encode returned -1; expected an integer from 0 to 7"),
+        (lambda o: o, 3, r"encode returned \d; expected a whole number from 0 to 2.*tuple"),
+        (lambda o: o - 1, 8, r"encode returned -1; expected a whole number from 0 to 7"),
         (lambda o: o or "home", 8, r"encode returned \d, and something else before; .*always or never"),
-        (lambda o: ("away", o) if o else 0, 8, r"encode returned \('away', \d\), and integers before"),
+        (lambda o: ("away", o) if o else 0, 8, r"encode returned \('away', \d\), and whole numbers before"),
     ],
 )
 def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: int, message: str) -> None:
@@ -328,7 +328,7 @@ def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: i
     [
         ({"encode": lambda o: o}, r"encode= without num_observations="),
         ({"encode": 3, "num_observations": 3}, r"encode=3; expected a function"),
-        ({"encode": lambda o: o, "num_observations": -1}, r"num_observations=-1; expected an integer"),
+        ({"encode": lambda o: o, "num_observations": -1}, r"num_observations=-1; expected a whole number"),
         ({"encode": envs.cells(Box(0.0, 1.0, (1,)), 2), "num_observations": 0}, r"num_observations=0; expected"),
         ({"num_observations": 3}, r"num_observations= without encode="),
     ],
@@ -383,13 +383,13 @@ def test_cells_are_where_one_would_draw_them() -> None:
     [
         (Discrete(3), 2, r"expected a Box"),
         (Box(0.0, 1.0, (2,)), [2], r"bins has 1 entries; expected .* each of 2"),
-        (Box(0.0, 1.0, (2,)), 0, r"bins\[0\]=0; expected an integer"),
+        (Box(0.0, 1.0, (2,)), 0, r"bins\[0\]=0; expected a whole number"),
         (Box(-np.inf, 1.0, (1,)), 2, r"no finite bounds \(-inf to 1.0\); give a list"),
         (Box(0.0, 1.0, (1,)), [[0.5, 0.2]], r"bins\[0\]=\[0.5, 0.2\]; expected .* increasing"),
-        (Box(0.0, 1.0, (1,)), 2.5, r"bins=2.5; expected an integer, or an entry"),
-        (Box(0.0, 1.0, (1,)), None, r"bins=None; expected an integer, or an entry"),
-        (Box(0.0, 1.0, (2,)), [3, "a"], r"bins\[1\]='a'; expected an integer, or increasing"),
-        (Box(0.0, 1.0, (1,)), 10**9, r"bins\[0\]=1000000000; expected an integer from 1 to"),
+        (Box(0.0, 1.0, (1,)), 2.5, r"bins=2.5; expected a whole number, or an entry"),
+        (Box(0.0, 1.0, (1,)), None, r"bins=None; expected a whole number, or an entry"),
+        (Box(0.0, 1.0, (2,)), [3, "a"], r"bins\[1\]='a'; expected a whole number, or increasing"),
+        (Box(0.0, 1.0, (1,)), 10**9, r"bins\[0\]=1000000000; expected a whole number from 1 to"),
         (Box(0.0, 1.0, (20_000,)), 2, rf"about 10\^6020 cells, more than {MAX_SIZE:,}; give fewer bins"),
     ],
 )

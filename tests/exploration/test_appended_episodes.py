@@ -16,7 +16,7 @@ from praemia import PraemiaError
 )
 def test_an_appended_episode_has_whole_numbers(observations: list[Any], actions: list[Any]) -> None:
     data = praemia.explore(praemia.envs.riverswim(size=4), episodes=20, method="uncertainty")
-    with pytest.raises(PraemiaError, match=r"expected an integer|numbers run from nan|expected numbers"):
+    with pytest.raises(PraemiaError, match=r"expected a whole number|numbers run from nan|expected numbers"):
         data.append(observations, actions)
 
 

@@ -189,7 +189,7 @@ def test_without_a_machine_the_plan_is_for_that_of_the_task(data: Path, capsys: 
             ["explore", "warehouse-3", "--method", "uncertainty", "--keep-search", "--out", "{new}"],
             "keep_search belongs to method='euler'; 'uncertainty' has scale",
         ),
-        (["explore", "warehouse-3", "--episodes", "1.5", "--out", "{new}"], "not an integer"),
+        (["explore", "warehouse-3", "--episodes", "1.5", "--out", "{new}"], "not a whole number"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),

@@ -119,7 +119,7 @@ def test_progress_ends_with_all_episodes() -> None:
     ("arguments", "error", "message"),
     [
         ({"episodes": 0}, ParameterError, "episodes=0"),
-        ({"episodes": 2.5}, ParameterError, "an integer"),
+        ({"episodes": 2.5}, ParameterError, "whole number"),
         ({"episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
         ({"episodes": 5, "seed": -1}, ParameterError, "seed"),
         ({"episodes": 5, "method": "euler", "scale": -1.0}, ParameterError, "bonus_scale"),

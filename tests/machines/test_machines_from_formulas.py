@@ -239,7 +239,7 @@ def test_a_machine_travels_to_other_processes():
 
 def test_a_sum_of_formulas_keeps_its_limit():
     formulas = {f"F a{i}": 1.0 + i for i in range(8)}
-    with pytest.raises(SizeError, match="has more than max_states=50 states"):
+    with pytest.raises(SizeError, match="outgrew its limit of 50 states"):
         RewardMachine.from_ltlf(formulas, max_states=50)
 
 

@@ -28,7 +28,7 @@ FIRST_SECONDS = 2.0  # until work is mentioned
 LEAST_SECONDS = 1.0  # of work, to tell its speed from
 LINE_SECONDS = 5.0  # between two lines
 BREAK_SECONDS = 1.0  # shorter breaks between two kernels do not end the notice
-COMPILING, PROMISE = "compiling (first use only)", "later runs start at once"
+COMPILING, PROMISE = "compiling, once", "later runs start without this wait"
 
 
 class Display(activity.Progress):

@@ -142,7 +142,7 @@ class BlackBox:
                 raise ModelError("num_observations= without encode=; it is the limit of what encode may return")
             return numbering
         if not callable(self.encode):
-            raise ModelError(f"encode={self.encode!r}; expected a function from an observation to an integer")
+            raise ModelError(f"encode={self.encode!r}; expected a function from an observation to a whole number")
         own = getattr(self.encode, "num_observations", None)
         limit = own if self.num_observations is None else self.num_observations
         if limit is None:

@@ -116,14 +116,14 @@ class EncodedNumbering:
         if whole is not self._is_whole:
             if self._is_whole is not None:
                 raise ModelError(
-                    f"encode returned {brief(code)}, and {'something else' if whole else 'integers'} before; "
-                    "return integers always or never"
+                    f"encode returned {brief(code)}, and {'something else' if whole else 'whole numbers'} before; "
+                    "return whole numbers always or never"
                 )
             self._is_whole = whole
         if isinstance(code, Integral) and whole:
             if not 0 <= code < self.size:
                 raise ModelError(
-                    f"encode returned {code}; expected an integer from 0 to {self.size - 1}, below "
+                    f"encode returned {code}; expected a whole number from 0 to {self.size - 1}, below "
                     "num_observations, or something else, such as a tuple, which is numbered when it first appears"
                 )
             return int(code)
@@ -132,7 +132,7 @@ class EncodedNumbering:
         except TypeError:
             raise ModelError(
                 f"encode returned {brief(code)}, a {type(code).__name__}, which is not hashable and so has no number; "
-                "return an integer, a text or a tuple, such as tuple(array.tolist())"
+                "return a whole number, a text or a tuple, such as tuple(array.tolist())"
             ) from None
         if number >= self.size:
             del self._numbers[code]
@@ -312,7 +312,7 @@ def cells(space: spaces.Box, bins: int | Sequence[int | Sequence[float]]) -> Box
         raise ModelError(f"the space is {space}; expected a Box, whose numbers are cut into cells")
     lows, highs = space.low.ravel(), space.high.ravel()
     if not isinstance(bins, Integral | Sequence | np.ndarray) or isinstance(bins, str):
-        raise ParameterError(f"bins={bins!r}; expected an integer, or an entry for each number of the space")
+        raise ParameterError(f"bins={bins!r}; expected a whole number, or an entry for each number of the space")
     each: list[Any] = [bins] * len(lows) if isinstance(bins, Integral) else list(bins)
     if len(each) != len(lows):
         raise ParameterError(f"bins has {len(each)} entries; expected one number, or one entry for each of {len(lows)}")
@@ -339,5 +339,5 @@ def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64
     except (TypeError, ValueError):
         edges = np.array(np.nan)
     if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(np.diff(edges) <= 0.0):
-        raise ParameterError(f"bins[{place}]={bins!r}; expected an integer, or increasing numbers to cut at")
+        raise ParameterError(f"bins[{place}]={bins!r}; expected a whole number, or increasing numbers to cut at")
     return edges

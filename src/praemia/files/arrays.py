@@ -27,7 +27,7 @@ from praemia.limits import require_memory
 HEADER = "header"
 Types: TypeAlias = tuple[type, ...]
 
-_DTYPE_KINDS = {"b": "true or false", "i": "integers", "u": "integers", "f": "numbers"}
+_DTYPE_KINDS = {"b": "true or false", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 

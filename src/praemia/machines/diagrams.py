@@ -50,9 +50,7 @@ class Growth:
         """Raise a SizeError when a limit is exceeded."""
         size = f"{self.num_states:,} states, {num_nodes:,} diagram nodes and {num_values:,} different leaves so far"
         if self.num_states > self.max_states:
-            raise SizeError(
-                f"the machine has more than max_states={self.max_states:,} states ({size}); raise max_states"
-            )
+            raise SizeError(f"the machine outgrew its limit of {self.max_states:,} states ({size}); raise max_states")
         if num_values > self.max_values:
             raise SizeError(
                 f"the diagrams outgrew their limit of {self.max_values:,} different leaves ({size}); "

@@ -58,7 +58,7 @@ class Payment(NamedTuple):
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
     """Return limits that fit this computer's memory."""
     if isinstance(max_states, bool) or not isinstance(max_states, int) or max_states < 1:
-        raise ParameterError(f"max_states={max_states!r}; expected an integer, at least 1")
+        raise ParameterError(f"max_states={max_states!r}; expected a whole number, at least 1")
     return Growth(max_states, min(MAX_NODES, memory_limit() // (4 * BYTES_PER_NODE)), tell)
 
 

@@ -84,7 +84,7 @@ def validate_policy(task: TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
 
 def _deterministic(array: NDArray[Any], num_actions: int) -> NDArray[Any]:
     if not np.issubdtype(array.dtype, np.integer):
-        raise ModelError(f"a deterministic policy of type {array.dtype}; expected integers, the actions")
+        raise ModelError(f"a deterministic policy of type {array.dtype}; expected whole numbers, the actions")
     if array.min() < 0 or array.max() >= num_actions:
         raise ModelError(f"a policy with actions {array.min()} … {array.max()}; expected 0 … {num_actions - 1}")
     return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=action_type(num_actions))
@@ -132,7 +132,7 @@ class Policy(Displayed):
         table = policy_array(self.table)
         if table.ndim not in (3, 4) or table.dtype.kind not in ("iu" if table.ndim == 3 else "iuf"):
             raise ModelError(
-                f"a policy of shape {table.shape} and type {table.dtype}; expected integers [H, M, O], or "
+                f"a policy of shape {table.shape} and type {table.dtype}; expected whole numbers [H, M, O], or "
                 "probabilities [H, M, O, A]"
             )
         if not np.all(table >= 0):

@@ -221,7 +221,7 @@ def _column(values: Sequence[Any], kind: np.dtype[Any]) -> NDArray[Any]:
 def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     array = np.asarray(episodes)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) or array.min(initial=0) < 0:
-        raise ParameterError(f"episodes={episodes!r}; expected a list of integers ≥ 0")
+        raise ParameterError(f"episodes={episodes!r}; expected a list of whole numbers ≥ 0")
     return array.astype(np.int64)
 
 
