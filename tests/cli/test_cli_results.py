@@ -12,9 +12,10 @@ from stored_runs import CORRECT, PRM, fill, made_up, small
 
 from praemia import envs
 from praemia.cli import execute
-from praemia.experiments.settings import TaskText
+from praemia.experiments.settings import Job, LearnerChoice, TaskText
 from praemia.experiments.store import MARKER, Store
 from praemia.files.load_save import save_machine
+from praemia.files.writing import dump
 from praemia.simulation.run import FORMAT, RNG_REVISION
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
@@ -51,6 +52,25 @@ def test_results_have_intervals_and_say_which_random_streams(store: Store, capsy
     assert all(e["low"] < e["regret"] < e["high"] for e in entries if e is not older)
     assert execute(["results", str(store.folder)]) == 0
     assert f"(streams {RNG_REVISION - 1})" in capsys.readouterr().out
+
+
+def test_rows_of_one_task_name_say_how_they_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, learner = Store.create(tmp_path / "store"), LearnerChoice.of("random")
+    for origin in ("", "mine.py:Mine a1"):
+        for horizon in (6, 9):
+            for discount in (1.0, 0.5):
+                text = TaskText("river", dump(envs.riverswim(3, horizon=horizon).with_discount(discount)))
+                job = Job(text, replace(learner, origin=origin), 10, (0, 0))
+                store.write(replace(made_up(job, 1.0), discount=discount))
+    assert execute(["results", str(store.folder)]) == 0
+    table = capsys.readouterr().out
+    assert execute(["results", str(store.folder), "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)["results"]
+    assert len({entry["digest"] for entry in entries}) == 8
+    for entry in entries:
+        names = f"river, discount={entry['discount']}, task_digest={entry['task_digest']}", f"digest={entry['digest']}"
+        assert sum(all(name in line for name in names) for line in table.splitlines()) == 1
+        assert (entry["until_done"], entry["step_budget"]) == (False, None)
 
 
 def test_results_are_exported(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from stored_runs import CORRECT, PRM, fill, jitter, small
+from stored_runs import CORRECT, PRM, fill, jitter, made_up, small
 
 from praemia import BlackBox, MachineBuilder, learners, load_runs, simulate
 from praemia.cli import execute
 from praemia.envs import riverswim
 from praemia.errors import FileError, MissingExtraError, ParameterError, PraemiaWarning
+from praemia.experiments.settings import Job, LearnerChoice, TaskText
 from praemia.experiments.store import Store
+from praemia.files.writing import dump
 from praemia.statistics.frames import KEYS, RESULTS, curve_columns, run_columns, write_csv, write_parquet
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
@@ -115,6 +118,29 @@ def test_files_hold_what_frames_hold(played: Store, tmp_path: Path, curves: bool
     assert [float(line["regret"]) for line in lines if line["regret"]] == frame.regret.dropna().tolist()
     assert [int(line["run"]) for line in lines] == table["run"].to_pylist() == frame.run.tolist()
     assert json.loads(lines[0]["parameters"]) == runs[0].parameters
+
+
+def test_no_two_runs_have_equal_keys(tmp_path: Path) -> None:
+    """Tasks of one name differ in discount, until_done or their files; runs, in their budget, tests or learner file."""
+    store = Store.create(tmp_path / "store")
+    river, learner = TaskText.builtin("riverswim-3"), LearnerChoice.of("random")
+    texts = "", "discount: 0.5\n", "until_done: true\n"
+    jobs = [Job(TaskText(river.name, river.text + more), learner, 10, (0, 0)) for more in texts]
+    jobs += [Job(TaskText(river.name, dump(riverswim(3, horizon=horizon))), learner, 10, (0, 0)) for horizon in (6, 9)]
+    jobs += [replace(jobs[0], num_episodes=None, num_steps=60), replace(jobs[0], test_every=10)]
+    jobs += [replace(jobs[0], learner=replace(learner, origin=f"mine.py:Mine {digest}")) for digest in ("a1", "b2")]
+    for job in jobs:
+        task = job.task.make()
+        run = made_up(replace(job, num_episodes=10), 1.0)
+        facts = {"step_budget": job.num_steps, "test_every": job.test_every, "until_done": task.until_done}
+        store.write(replace(run, discount=task.discount, **facts))
+    runs = load_runs(store.folder)
+    frame, curves = runs.to_frame(), runs.curves([10])
+    keys = list(KEYS.names or ())
+    assert len(frame) == len(jobs)
+    assert len(frame.groupby(keys)) == len(curves.groupby(keys)) == len(jobs)
+    assert sorted(frame.discount)[:2] == [0.5, 1.0]
+    assert (frame.until_done.sum(), frame.step_budget.max(), frame.task_digest.nunique()) == (1, 60, 5)
 
 
 def test_an_empty_store_gives_empty_frames(store: Store, tmp_path: Path) -> None:

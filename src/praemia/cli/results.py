@@ -65,7 +65,26 @@ def results_table(members: Iterable[Series]) -> Table:
 
 def _table(entries: Sequence[dict[str, Any]]) -> Table:
     several = len({entry["streams"] for entry in entries}) > 1
-    return Table(HEADER, [_line(entry, with_streams=several) for entry in entries])
+    tasks = [entry["task"] for entry in entries]
+    for key in ("discount", "until_done", "step_budget", "task_digest"):
+        tasks = _told_apart(tasks, tasks, key, entries)
+    lines = [_line({**e, "task": task}, with_streams=several) for e, task in zip(entries, tasks, strict=True)]
+    learners = _told_apart([line[1] for line in lines], [line[:4] for line in lines], "digest", entries)
+    return Table(HEADER, [(line[0], name, *line[2:]) for line, name in zip(lines, learners, strict=True)])
+
+
+def _told_apart(
+    cells: Sequence[str], names: Sequence[object], key: str, entries: Sequence[dict[str, Any]]
+) -> list[str]:
+    """Add the value of a key, unless it is None, to the cells of entries that have one name and several values."""
+    values: dict[object, set[object]] = {}
+    for name, entry in zip(names, entries, strict=True):
+        values.setdefault(name, set()).add(entry[key])
+    together = zip(cells, names, entries, strict=True)
+    return [
+        f"{cell}, {key}={entry[key]}" if len(values[name]) > 1 and entry[key] is not None else cell
+        for cell, name, entry in together
+    ]
 
 
 def _seed(series: Series) -> str:
@@ -77,9 +96,10 @@ def _seed(series: Series) -> str:
 def _entry(series: Series) -> dict[str, Any]:
     import numpy as np
 
+    from praemia.experiments.settings import Job
     from praemia.statistics.intervals import mean_interval
 
-    regret = mean_interval(series.final)
+    regret, job = mean_interval(series.final), Job.of(series.first)
     return {
         "task": series.task,
         "learner": series.title,
@@ -87,6 +107,11 @@ def _entry(series: Series) -> dict[str, Any]:
         "episodes": series.num_episodes,
         "seed": _seed(series),
         "streams": series.first.rng_revision,
+        "discount": series.first.discount,
+        "until_done": series.first.until_done,
+        "step_budget": series.first.step_budget,
+        "task_digest": job.task.digest,
+        "digest": job.digest,
         "runs": series.num_runs,
         "regret": regret.estimate,
         "low": regret.low,

@@ -54,9 +54,18 @@ class TaskText:
         builtin = cls.builtin(name_or_path)
         return replace(builtin, text=builtin.text + "".join(f"{line}\n" for line, is_set in changes.items() if is_set))
 
+    @property
+    def digest(self) -> str:
+        """A short digest of the text: it tells tasks of one name apart."""
+        return _digest(self.text)
+
     def make(self) -> Task:
         """Return the task. A process parses a text once, not once for every run."""
         return _parsed(self.text, self.name)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 @lru_cache(maxsize=8)
@@ -200,7 +209,7 @@ class Job:
         about = self.about()
         shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.rng_revision]
         shared += self._given.values()
-        return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]
+        return _digest(json.dumps(shared, sort_keys=True))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
+from praemia.experiments.settings import Job
 from praemia.experiments.store import Store, load_run
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
@@ -33,6 +34,8 @@ Columns: TypeAlias = dict[str, Any]
 KEYS = np.dtype(
     [(name, np.object_) for name in ("task", "title", "learner", "parameters")]
     + [(name, np.int64) for name in ("episodes", "seed", "run", "stream", "streams")]
+    + [("discount", np.float64), ("until_done", np.bool_), ("step_budget", np.int64)]
+    + [(name, np.object_) for name in ("task_digest", "digest")]
 )
 RESULTS = np.dtype(
     [(name, np.float64) for name in ("regret", "optimal_value", "mean_return")]
@@ -90,9 +93,11 @@ class StoredRuns(Displayed):
         """Return a data frame with a row for each run.
 
         Its columns are task, title (the learner as it is shown), learner, parameters (as JSON), episodes, seed, run
-        (its number), stream (0 but for runs of a tuning), streams (the revision of the random streams), regret,
-        optimal_value, mean_return, steps (in all episodes), plans, seconds and praemia (the version). What is not known
-        is NaN: how long a run took, if nobody noted it; regret and optimal_value on a black box.
+        (its number), stream (0 but for runs of a tuning), streams (the revision of the random streams), discount,
+        until_done, step_budget (0 where episodes were given), task_digest (tells tasks of one name apart), digest (ends
+        the name of the run's folder), regret, optimal_value, mean_return, steps (in all episodes), plans, seconds and
+        praemia (the version). The columns up to digest tell runs apart. What is not known is NaN: how long a run took,
+        if nobody noted it; regret and optimal_value on a black box.
         """
         return _frame(run_columns(self))
 
@@ -167,7 +172,7 @@ def write_parquet(columns: Columns, path: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    kinds = {"i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
+    kinds = {"b": pyarrow.bool_(), "i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
     # Whole numbers that are too large for int64 are text.
     texts = [np.array([*map(str, c)], np.object_) if c.dtype.kind == "O" else c for c in columns.values()]
     arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in texts]
@@ -185,8 +190,10 @@ def _frame(columns: Columns) -> pandas.DataFrame:
 
 def _key(run: Run) -> tuple[Any, ...]:
     seed, number, stream = (*run.seed, 0, 0)[:3]
-    parameters = json.dumps(run.parameters, sort_keys=True)
-    return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.rng_revision
+    parameters, job = json.dumps(run.parameters, sort_keys=True), Job.of(run)
+    played = run.num_episodes, seed, number, stream, run.rng_revision, run.discount, run.until_done
+    # No budget is 0, not NaN: pandas leaves groups with NaN out.
+    return run.task, run.title, run.learner, parameters, *played, run.step_budget or 0, job.task.digest, job.digest
 
 
 def _results(run: Run) -> tuple[Any, ...]:
@@ -197,7 +204,7 @@ def _results(run: Run) -> tuple[Any, ...]:
 
 
 def _columns(types: np.dtype[np.void], rows: list[tuple[Any, ...]]) -> Columns:
-    """Return rows as columns: int64, float64 or objects."""
+    """Return rows as columns: bool, int64, float64 or objects."""
     names = types.names or ()
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return {name: _column(column, types[name]) for name, column in zip(names, columns, strict=True)}
