@@ -62,6 +62,8 @@ class PlanRule(CountLayout):
             raise unknown_name("limit", self.limit, LIMITS)
         if self.learn_machine and self.lower:
             raise ParameterError("a rule with lower values and a machine that is learned: its bonus bounds from above")
+        if self.spread and self.variance_of == "W":
+            raise ParameterError("spread=True with the variance of W: what is left open is measured in φ + W")
         if self.ordered and (self.lower or self.learn_machine or self.variance_of == "W"):
             raise ParameterError("ordered=True with lower values, a machine that is learned or the variance of W")
         if self.repairs and (not self.ordered or self.limit != "labels" or self.monotone or self.has_step_numbers):
