@@ -42,6 +42,10 @@ class Pattern:
     kind: Literal["ltlf", "regex"] = "ltlf"
     pay: str = "first"
 
+    def __post_init__(self) -> None:
+        if self.kind not in ("ltlf", "regex"):
+            raise ParameterError(f"kind={self.kind!r}; expected 'ltlf' or 'regex'")
+
     def machine(self, reward: float = 1.0, pay: str | None = None) -> RewardMachine:
         """Return the machine that pays this reward; ``pay`` replaces the pattern's own payment scheme."""
         make = RewardMachine.from_ltlf if self.kind == "ltlf" else RewardMachine.from_regex

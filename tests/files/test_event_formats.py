@@ -217,3 +217,9 @@ def test_aalpy_reads_what_is_written_and_writes_what_is_read(tmp_path: Path) -> 
         model = utils.load_automaton_from_file(str(tmp_path / "ours.dot"), kind)
         utils.save_automaton_to_file(model, str(tmp_path / "theirs"), file_type="dot")
         require_same_words(machine, load_machine(tmp_path / "theirs.dot"))
+
+
+@pytest.mark.parametrize("name", ["{a}", "{a", "a}", "{{a}}", " a ", "a {b} c"])
+def test_names_with_braces_read_back_from_dot(name: str) -> None:
+    machine = MachineBuilder(name).edge(name, "go", "there", reward=1).build()
+    assert read_dot(write_dot(machine), "m.dot") == machine

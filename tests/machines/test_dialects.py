@@ -58,7 +58,7 @@ LTLF2DFA = {
 
 def assert_same(first: RewardMachine, second: RewardMachine) -> None:
     """Check that two machines pay the same on all words of at most three labels over a and b."""
-    one, two = first.over("ab"), second.over("ab")
+    one, two = first.over(["a", "b"]), second.over(["a", "b"])
     for word in WORDS:
         assert one.expected_rewards(word).tolist() == two.expected_rewards(word).tolist(), word
 

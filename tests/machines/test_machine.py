@@ -7,7 +7,7 @@ import pytest
 import strategies
 from hypothesis import given
 
-from praemia.errors import ModelError, PraemiaError
+from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
@@ -146,3 +146,10 @@ def test_on_every_label_at_most_one_rule_matches_and_the_outcomes_are_a_law(mach
             outcomes = machine.outcomes(state, label)
             assert sum(outcome.probability for outcome in outcomes) == pytest.approx(1.0)
             assert len({outcome.target for outcome in outcomes}) == len(outcomes)
+
+
+def test_a_bare_name_is_not_taken_for_several_names() -> None:
+    machine = RewardMachine.from_ltlf("F a")
+    with pytest.raises(ParameterError, match=r"propositions='xyz'; expected several names, such as \['xyz'\]"):
+        machine.over("xyz")
+    assert machine.over(["xyz"]).propositions == ("a", "xyz")

@@ -4,6 +4,8 @@ import itertools
 import pickle
 import random
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import ltlf_oracle as oracle
 import numpy as np
@@ -19,6 +21,7 @@ from praemia.machines.algebra import state_digests
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -290,3 +293,13 @@ def test_a_proposition_that_is_called_like_a_numbered_state_takes_no_name_away()
     assert {"s2", "s2'"} <= set(machine.states)
     assert machine.expected_rewards([{"a"}, {long}]).tolist() == [0.0, 1.0]
     assert machine.expected_rewards([set(), {"s2"}]).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("text", ["F a", {"F a": Reward((0.0, 5.0), (0.5, 0.5), (1.0, 1.0))}])
+def test_a_reward_that_no_file_can_hold_is_refused_only_by_files(tmp_path: Path, text: Any) -> None:
+    law = Reward((0.0, 5.0), (0.5, 0.5), (1.0, 1.0))
+    machine = RewardMachine.from_ltlf(text, **({"reward": law} if isinstance(text, str) else {}))
+    assert machine.outcomes("start", {"a"})[0].reward == law
+    with pytest.raises(ModelError, match="mixes uniform laws"):
+        save_machine(machine, tmp_path / "machine.yaml")
+    assert not (tmp_path / "machine.yaml").exists()

@@ -3,15 +3,18 @@
 import itertools
 import random
 import re
+from pathlib import Path
 
 import ltlf_oracle as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.errors import ModelError, PraemiaWarning
+from praemia.cli import execute
+from praemia.errors import ModelError, ParameterError, PraemiaWarning
 from praemia.machines.automata import PAY_SCHEMES, paid
 from praemia.machines.diagrams import Growth
+from praemia.machines.from_formulas import machine_from
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_automaton
 
@@ -117,3 +120,12 @@ def test_expressions_do_not_double_with_every_plus() -> None:
     assert RewardMachine.from_regex("a" + "+" * 60) == RewardMachine.from_regex("a+")
     assert RewardMachine.from_regex("(a+)* b") == RewardMachine.from_regex("a* b")
     assert RewardMachine.from_regex("(a*)+ b") == RewardMachine.from_regex("a* b")
+
+
+@pytest.mark.parametrize("syntax", ["spot", "ltlf2dfa"])
+def test_a_syntax_of_formulas_has_no_meaning_for_a_regex(tmp_path: Path, syntax: str) -> None:
+    with pytest.raises(ParameterError, match=rf"syntax='{syntax}' .* no meaning for a regex"):
+        machine_from("regex", "a b", syntax=syntax)
+    file = tmp_path / "machine.yaml"
+    assert execute(["machine", "a b", "--regex", "--syntax", syntax, "-o", str(file)]) != 0
+    assert not file.exists()

@@ -73,6 +73,8 @@ def machine_from(
 ) -> RewardMachine:
     """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
     require_pay(pay)
+    if kind == "regex" and syntax != "praemia":
+        raise ParameterError(f"syntax={syntax!r} says how a formula is written; it has no meaning for a regex")
     if isinstance(text, str):
         texts: Mapping[str, Pay] = {text: reward}
     elif not isinstance(text, Mapping):
@@ -96,11 +98,18 @@ def machine_from(
         names = accepting.propositions if allowed is None else allowed
         machines.append(_paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
+    try:
+        return machine.changed(source=_as_data(kind, text, reward, pay, syntax))
+    except ModelError:  # files have no word for a reward; only who writes it to one needs to know
+        return machine
+
+
+def _as_data(kind: str, text: str | Mapping[str, Pay], reward: float | Reward, pay: str, syntax: str) -> dict[str, Any]:
+    """Return the keys of a file that say the same as the text of a machine."""
     own_reward = {"reward": Reward.of(reward).to_data()} if isinstance(text, str) else {}
     own_syntax = {} if syntax == "praemia" else {"syntax": syntax}
     written = text if isinstance(text, str) else {part: _pay_data(value) for part, value in text.items()}
-    key = "ltlf" if kind == "formula" else "regex"
-    return machine.changed(source={key: written, "pay": pay, **own_reward, **own_syntax})
+    return {"ltlf" if kind == "formula" else "regex": written, "pay": pay, **own_reward, **own_syntax}
 
 
 def _pay_data(value: Pay) -> Any:

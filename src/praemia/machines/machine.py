@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, require_distinct, unknown_name
+from praemia.errors import ModelError, ParameterError, require_distinct, unknown_name
 from praemia.machines.diagrams import MAX_STATES, deep_recursion
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
@@ -295,6 +295,8 @@ class RewardMachine(Displayed):
 
     def over(self, propositions: Iterable[str]) -> RewardMachine:
         """Return the same machine over a larger set of propositions, which it does not read."""
+        if isinstance(propositions, str):
+            raise ParameterError(f"propositions={propositions!r}; expected several names, such as [{propositions!r}]")
         union = tuple(dict.fromkeys((*self.propositions, *propositions)))
         return self.changed(propositions=union)
 

@@ -74,7 +74,12 @@ class _Graph:
     arrows: list[_Arrow] = field(default_factory=list)
 
     def label(self, node: str) -> str:
-        return self.nodes[node].get("label", "").strip().removeprefix("{").removesuffix("}") or node
+        return _without_braces(self.nodes[node].get("label", "")) or node
+
+
+def _without_braces(label: str) -> str:
+    """Return a node's label as the name that it stands for: records have braces around theirs."""
+    return label.strip().removeprefix("{").removesuffix("}")
 
 
 def read_dot(text: str, name: str, rewards: Mapping[str, float] | None = None) -> RewardMachine:
@@ -213,7 +218,9 @@ def _reward(output: str, rewards: Mapping[str, float] | None) -> Reward:
 def write_dot(machine: RewardMachine) -> str:
     """Return the text of a machine: a Mealy machine, or a stochastic one if the machine has any chance in it."""
     lines = ["digraph g {", '__start0 [label="", shape=none];']
-    lines += [f"s{i} [label={in_quotes(state)}];" for i, state in enumerate(machine.states)]
+    # A name that has braces or blanks at its ends gets braces, which are removed where it is read.
+    names = (state if _without_braces(state) == state else f"{{{state}}}" for state in machine.states)
+    lines += [f"s{i} [label={in_quotes(name)}];" for i, name in enumerate(names)]
     outcomes = [outcome for state in machine.states for outs in machine.possible_outcomes(state) for outcome in outs]
     is_sure = machine.is_deterministic and all(outcome.reward.is_constant for outcome in outcomes)
     labels = list(all_labels(machine))
