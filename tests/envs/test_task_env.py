@@ -138,6 +138,12 @@ def test_gymnasium_makes_them_with_parameters() -> None:
         gymnasium.make("praemia/Warehouse-v0", sise=4)
 
 
+def test_gymnasium_makes_tasks_that_end_when_the_machine_is_done_as_they_are() -> None:
+    for given, expected in (({}, True), ({"until_done": True}, True), ({"until_done": False}, False)):
+        assert gymnasium.make("praemia/OfficeJAIR-v0", task=1, **given).unwrapped.task.until_done is expected
+    assert gymnasium.make("praemia/Warehouse-v0").unwrapped.task.until_done is False
+
+
 def test_registering_twice_changes_nothing() -> None:
     before = dict(gymnasium.registry)
     register()

@@ -167,7 +167,16 @@ def test_coin_flips_in_one_episode_are_no_deterministic_machine() -> None:
         praemia.infer([[({"coin"}, float(flip)) for flip in flips]], deterministic=True)
 
 
-@pytest.mark.parametrize(("name", "value"), [("deterministic", "yes"), ("failure_prob", 0.0), ("failure_prob", 1.0)])
+def test_a_choice_that_numpy_made_is_a_choice() -> None:
+    traces = [[({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]] * 20
+    for choice in (False, True):
+        found = [praemia.infer(traces, deterministic=kind).is_smallest for kind in (choice, np.bool_(choice))]
+        assert found == [choice, choice]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("deterministic", "yes"), ("deterministic", 0), ("failure_prob", 0.0), ("failure_prob", 1.0)]
+)
 def test_parameters_outside_their_range_are_refused(name: str, value: object) -> None:
     with pytest.raises(ParameterError, match=name):
         praemia.infer([[(set(), 0.0)]], **{name: value})  # type: ignore[arg-type]

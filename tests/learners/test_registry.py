@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from learner_files import ALL
 
-from praemia import Learner, LearnerPlan, learners
+from praemia import UCRL2RM, Learner, LearnerPlan, envs, learners, simulate
 from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import registry
 
@@ -83,6 +83,19 @@ def test_one_class_may_be_several_learners() -> None:
     assert learners.make("long").patience == 9
     assert learners.make("short").patience == 1
     assert {learners.make(name).interval for name in ("ucrl2-rm-l", "ucrl2-rm-b")} == {"l1", "bernstein"}
+
+
+def test_a_subclass_of_several_learners_keeps_a_name_of_its_own() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Mine(UCRL2RM):
+        name: ClassVar[str] = "mine"
+
+    learners.register(Mine)
+    for interval in ("l1", "bernstein"):
+        learner = learners.make("mine", interval=interval)
+        assert (learner.name, learner.parameters["interval"]) == ("mine", interval)
+    assert simulate(envs.riverswim(3), Mine(), num_episodes=2).learner == "mine"
+    assert UCRL2RM().name == "ucrl2-rm-l"
 
 
 @pytest.mark.parametrize("name", ["foo.py", "my/foo.py", "foo.py:Bar", "a b", "", 5])

@@ -143,10 +143,14 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
 
 def make_env(
-    family: str, *, flat: bool = False, until_done: bool = False, render_mode: str | None = None, **params: Any
+    family: str, *, flat: bool = False, until_done: bool | None = None, render_mode: str | None = None, **params: Any
 ) -> TaskEnv:
-    """Make the environment of a built-in name; parameters are those of ``praemia.envs.make``."""
-    return TaskEnv(make(family, **params).with_until_done(until_done), flat=flat, render_mode=render_mode)
+    """Make the environment of a built-in name; parameters are those of ``praemia.envs.make``.
+
+    ``until_done`` says whether episodes end when the machine is done; by default they do where the task says so.
+    """
+    task = make(family, **params)
+    return TaskEnv(task if until_done is None else task.with_until_done(until_done), flat=flat, render_mode=render_mode)
 
 
 def register() -> None:

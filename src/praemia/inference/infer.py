@@ -68,11 +68,11 @@ def infer(
     >>> machine.expected_rewards([{"item"}, {"door"}])
     array([0., 1.])
     """
-    if deterministic not in (None, True, False):
+    if not (deterministic is None or isinstance(deterministic, bool | np.bool_)):
         raise ParameterError(f"deterministic={deterministic!r}; expected True, False or None")
     require_fraction("failure_prob", failure_prob)
     data = as_traces(traces)
-    merged = _merge(data, deterministic, failure_prob, on_progress)
+    merged = _merge(data, None if deterministic is None else bool(deterministic), failure_prob, on_progress)
     hidden = None if merged.is_deterministic else fit_hidden_moves(data, merged.table, merged.idle, failure_prob)
     return _answer(data, merged, hidden, failure_prob)
 

@@ -4,7 +4,7 @@ With p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is 
 √Var_p̂(Y) to the learner's ``worth``. Both are taken about the first successor: when all are worth the same, the
 deviation is 0 exactly. The variance can also be that of W alone: the rows then hold W, and the mean of φ is added.
 
-    numbers(visits, visits_of_state, constants)             the numbers of a pair, once for a plan: a tuple of floats;
+    numbers(visits, visits_of_state, constants)             the learner's ``pair_numbers``, once for a plan: floats;
                                                             before the constants, the episodes so far if it is told them
     worth(mean, deviation, pair)                            what the pair is worth
     lower(mean, deviation, pair)                            a lower bound, from the lower values, where there are any
@@ -56,7 +56,7 @@ class Pair(NamedTuple):
     """What a learner is told about a pair."""
 
     visits: float
-    numbers: tuple[float, ...]  # what the learner's ``numbers`` returned
+    numbers: tuple[float, ...]  # what the learner's ``pair_numbers`` returned
     limit: Any  # the most that the pair can be worth
     by_step: float  # the learner's number for this pair and step; 0 where it has none
     spread: float  # how far outcomes differ, as a share of what limits leave open; 0 where it is not measured

@@ -149,12 +149,12 @@ class BoundArrays(NamedTuple):
 
 
 @compiled(**INTERNAL)
-def fill_table(data: BoundArrays, bound: int, payments: Payments, step: int, num_states: int) -> None:
+def fill_table(data: BoundArrays, bound: int, payments: Payments, step: int, num_observations: int) -> None:
     """Fill in what follows a step: exits, continuation rows, and the most that can follow each pair, seen or not."""
     table, width, extra_rows = row(data.tables, bound), data.tables.shape[2], data.model.extra_rows
-    fill_exits(table, width, num_states, row(payments.exits, step + 1))
+    fill_exits(table, width, num_observations, row(payments.exits, step + 1))
     last_row = extra_rows.shape[0]
-    fill_rows(zeros(FOUR), table, width, num_states, extra_rows, payments.layers, FIRST, last_row, FIRST, width)
+    fill_rows(zeros(FOUR), table, width, num_observations, extra_rows, payments.layers, FIRST, last_row, FIRST, width)
     if bound < NUM_OVER_SETS:
         fill_tops(zeros(FOUR), payments.support, table, width, data.tops_by_label, data.tops[bound])
 
@@ -219,19 +219,19 @@ def bound_state(data: BoundArrays, first: int, num_actions: int, action: int, m:
 @compiled(**UNCOUNTED)
 def bound_values(data: BoundArrays, policy: Actions, discount: float, values: Floats) -> None:
     """Fill values[O, M, NUM_BOUNDS] at the first step; ``policy`` is [H, O, M], and the tables begin with 0."""
-    horizon, num_states, num_machine_states = policy.shape
-    num_actions = (data.model.indptr.shape[0] - 1) // num_states
+    horizon, num_observations, num_machine_states = policy.shape
+    num_actions = (data.model.indptr.shape[0] - 1) // num_observations
     for h in range(horizon - 1, -1, -1):
-        fill_table(data, UPPER, data.gains, h, num_states)
-        fill_table(data, LOWER, data.costs, h, num_states)
-        fill_table(data, OWN, data.costs, h, num_states)
+        fill_table(data, UPPER, data.gains, h, num_observations)
+        fill_table(data, LOWER, data.costs, h, num_observations)
+        fill_table(data, OWN, data.costs, h, num_observations)
         for bound in range(LOSS, NUM_BOUNDS):
-            fill_table(data, bound, data.moves, h, num_states)
-        for o in range(num_states):
+            fill_table(data, bound, data.moves, h, num_observations)
+        for o in range(num_observations):
             for m in range(num_machine_states):
                 action, most = int(policy[h, o, m]), data.most[h, m]
                 bound_state(data, o * num_actions, num_actions, action, m, most, values[o, m])
         for bound in range(NUM_BOUNDS):
-            for o in range(num_states):
+            for o in range(num_observations):
                 for m in range(num_machine_states):
                     data.tables[bound, o, m] = discount * values[o, m, bound]

@@ -2,8 +2,8 @@
 
 ``specialised`` compiles a function in which some global names are replaced, among them other functions, and the same
 in the functions that it calls: one text then serves several learners, each as fast as if it were written for that one.
-(Numba does not cache functions that take
-others as arguments or capture them in closures. It does cache these, because each has its own name.)
+(Numba does not cache functions that take others as arguments or capture them in closures. It does cache these, because
+each has its own name.)
 
 Compiled code is kept on disk, in ``CACHE_FOLDER``: in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache
 folder, else in a private temporary folder. So it works where the package is installed read-only. There it has a folder
@@ -147,7 +147,7 @@ def _rebound(function: Any, name: str, replacements: Mapping[str, Any]) -> Any:
 class Announcement(event.Listener):
     """Say once, on a terminal, that kernels are being compiled. Commands have a notice of their own."""
 
-    message = "compiling, once: later runs start without this wait"
+    message = "compiling (first use only): later runs start at once"
     is_wanted = True
 
     def on_start(self, event: Any) -> None:

@@ -78,9 +78,9 @@ def keep_step(
 
 
 @inlined
-def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: int, reward: float) -> bool:
+def count_move(machine: MachineCounts, row: Whole, target: Whole, num_machine_states: int, reward: float) -> bool:
     """Count a move of a machine that is being learned; tell whether a plan has become due: its visits doubled."""
-    machine.moves[row * num_states + target] += 1.0
+    machine.moves[row * num_machine_states + target] += 1.0
     machine.rewards[row] += reward
     machine.visits[row] += 1.0
     visits = np.int64(machine.visits[row])

@@ -311,9 +311,9 @@ def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, disco
 @compiled(**INTERNAL)
 def push_mass(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""
-    num_states = onto.shape[1]
+    num_machine_states = onto.shape[1]
     for e in range(model.indptr[pair], model.indptr[pair + 1]):
         if model.successors[e] < onto.shape[0]:
-            first = model.labels[e] * num_states + m
+            first = model.labels[e] * num_machine_states + m
             for j in range(machine.indptr[first], machine.indptr[first + 1]):
                 onto[model.successors[e], machine.targets[j]] += mass * model.probs[e] * machine.probs[j]

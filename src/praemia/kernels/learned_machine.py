@@ -21,11 +21,11 @@ from praemia.kernels.records import SMALLEST, SmallInts
 from praemia.kernels.switches import VARIANCE_OF_W
 
 
-def only_target(possible: SmallInts, row: int, num_states: int) -> int:
+def only_target(possible: SmallInts, row: int, num_machine_states: int) -> int:
     """Return the one machine state that can follow, or −1 where several can."""
     count, only = 0, -1
-    for target in range(num_states):
-        if possible[row * num_states + target] > 0:
+    for target in range(num_machine_states):
+        if possible[row * num_machine_states + target] > 0:
             count += 1
             only = target
     return only if count == 1 else -1
@@ -34,26 +34,27 @@ def only_target(possible: SmallInts, row: int, num_states: int) -> int:
 def estimate_machine(data: PlanData) -> None:
     """Write τ̂ into the layers and φ̂ beside them."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states = layers.indptr[1]
+    num_machine_states = layers.indptr[1]
     for row in range(machine.visits.shape[0]):
-        label, m = divmod(row, num_states)
-        visits, only = machine.visits[row], only_target(data.spec.possible, row, num_states)
-        for target in range(num_states):
+        label, m = divmod(row, num_machine_states)
+        visits, only = machine.visits[row], only_target(data.spec.possible, row, num_machine_states)
+        for target in range(num_machine_states):
             share = 1.0 if target == only else 0.0
             if visits > 0.0:
-                share = machine.moves[row * num_states + target] / visits
-            layers.probs[(label * num_states + target) * width + m] = share
+                share = machine.moves[row * num_machine_states + target] / visits
+            layers.probs[(label * num_machine_states + target) * width + m] = share
         data.spec.paid[label * width + m] = machine.rewards[row] / max(1.0, visits)
 
 
 def add_machine_bonus(data: PlanData, step: int) -> None:
     """Write φ̂ + β_h, or β_h alone where φ̂ is added elsewhere, into the layers."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states, per_root, per_visit = layers.indptr[1], data.fixed[0]["machine_root"], data.fixed[0]["machine_visit"]
+    num_machine_states = layers.indptr[1]
+    per_root, per_visit = data.fixed[0]["machine_root"], data.fixed[0]["machine_visit"]
     for row in range(machine.visits.shape[0]):
-        label, m = divmod(row, num_states)
+        label, m = divmod(row, num_machine_states)
         visits, at = machine.visits[row], label * width + m
-        most = data.spec.steps[step]["cap"] if only_target(data.spec.possible, row, num_states) < 0 else 1.0
+        most = data.spec.steps[step]["cap"] if only_target(data.spec.possible, row, num_machine_states) < 0 else 1.0
         bonus = most
         if visits > 0.0:
             bonus = most * min(1.0, per_root / np.sqrt(visits) + per_visit / visits)
@@ -66,21 +67,21 @@ def sample_machine(data: PlanData, rng: Any) -> None:
     Rewards in [0, 1] count as parts of a success: φ ~ Beta(α/2 + Σr, α/2 + n − Σr).
     """
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states, prior = layers.indptr[1], data.fixed[0]["machine_prior"]
+    num_machine_states, prior = layers.indptr[1], data.fixed[0]["machine_prior"]
     for row in range(machine.visits.shape[0]):
-        label, m = divmod(row, num_states)
+        label, m = divmod(row, num_machine_states)
         num_possible, total = 0, 0.0
-        for target in range(num_states):
-            num_possible += data.spec.possible[row * num_states + target]
-        for target in range(num_states):
-            at, weight = (label * num_states + target) * width + m, 0.0
-            if data.spec.possible[row * num_states + target] > 0:
-                seen = machine.moves[row * num_states + target]
+        for target in range(num_machine_states):
+            num_possible += data.spec.possible[row * num_machine_states + target]
+        for target in range(num_machine_states):
+            at, weight = (label * num_machine_states + target) * width + m, 0.0
+            if data.spec.possible[row * num_machine_states + target] > 0:
+                seen = machine.moves[row * num_machine_states + target]
                 weight = max(SMALLEST, rng.standard_gamma(prior / num_possible + seen))
             layers.probs[at] = weight
             total += weight
-        for target in range(num_states):
-            layers.probs[(label * num_states + target) * width + m] /= total
+        for target in range(num_machine_states):
+            layers.probs[(label * num_machine_states + target) * width + m] /= total
         earned = machine.rewards[row]
         gain = max(SMALLEST, rng.standard_gamma(0.5 * prior + max(0.0, earned)))
         loss = max(SMALLEST, rng.standard_gamma(0.5 * prior + max(0.0, machine.visits[row] - earned)))

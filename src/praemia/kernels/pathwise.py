@@ -28,10 +28,10 @@ class BestArrays(NamedTuple):
 @compiled(**INTERNAL)
 def find_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
     """Compute what the action at a step loses; rounding errors below 0 count as 0."""
-    num_observations, num_states = best.values.shape[1], best.values.shape[2]
+    num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]
     pair, worth = o * ((world.indptr.shape[0] - 1) // num_observations) + a, 0.0
     for e in range(world.indptr[pair], world.indptr[pair + 1]):
-        z, row = world.edges[e]["target"], world.edges[e]["label"] * num_states + m
+        z, row = world.edges[e]["target"], world.edges[e]["label"] * num_machine_states + m
         for j in range(world.move_indptr[row], world.move_indptr[row + 1]):
             m_next = world.moves[j]["target"]
             if z < num_observations:
@@ -46,11 +46,11 @@ def find_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole
 @compiled(**INTERNAL)
 def step_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
     """Return what the action at a step loses."""
-    num_observations, num_states = best.values.shape[1], best.values.shape[2]
+    num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]
     if best.known.shape[0] == 0:
         return find_loss(world, best, h, o, m, a)
     num_actions = (world.indptr.shape[0] - 1) // num_observations
-    at = ((h * num_observations + o) * num_states + m) * num_actions + a
+    at = ((h * num_observations + o) * num_machine_states + m) * num_actions + a
     if best.known[at] < 0.0:
         best.known[at] = find_loss(world, best, h, o, m, a)
     return best.known[at]  # type: ignore[no-any-return]

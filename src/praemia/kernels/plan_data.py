@@ -60,26 +60,26 @@ class SpecArrays(NamedTuple):
 class PlanMemory(NamedTuple):
     """The memory that a plan works in, part of which it leaves to the next one."""
 
-    # [2, S + NUM_EXITS + X, W], or [H + 1, ·, W] where plans are repaired: V_h is in tables[h % 2] or tables[h]
+    # [2, O + NUM_EXITS + X, W], or [H + 1, ·, W] where plans are repaired: V_h is in tables[h % 2] or tables[h]
     tables: Floats
     least_tables: Floats  # the same for the least it is worth: V̲ (``praemia.kernels.recursion``) or L (``….ties``)
     soon_tables: Floats  # the same for E
     action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
-    by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
-    by_pair: Floats  # [S·A, ·]
+    by_step: Floats  # [H, O·A], numbers that depend on the step; [0, O·A] when there are none
+    by_pair: Floats  # [O·A, ·]
     by_successor: Floats  # [E, ·]
-    drawn: SmallInts  # [S·A, ·], the continuation rows of observations that were drawn
+    drawn: SmallInts  # [O·A, ·], the continuation rows of observations that were drawn
     sorted_rows: SmallInts  # [M, rows], the rows, best first
-    rewards: Floats  # [S·A·W], Σ p̂ φ where the variance is that of W
+    rewards: Floats  # [O·A·W], Σ p̂ φ where the variance is that of W
     tops: Floats  # [1, G·W], or [H, G·W]: the most that can follow the pairs of each group
     tops_by_label: Floats  # [L·W]
     options: Floats  # [3·A·lanes], the values of one state's actions
-    spread: Floats  # [S·A·3·lanes], how far a pair's outcomes differ, and what its limit and its local one leave open
+    spread: Floats  # [O·A·3·lanes], how far a pair's outcomes differ, and what its limit and its local one leave open
     spread_sums: Floats  # [3], the sums of these over the steps done
     shares: Floats  # [H, 2], the spread and the local spread of each step
     local_limit: Floats  # [lanes], of one state
     exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
-    agenda: Records  # [S], AGENDA, where plans are repaired
+    agenda: Records  # [O], AGENDA, where plans are repaired
 
 
 class PlanData(NamedTuple):

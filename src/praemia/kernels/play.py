@@ -172,7 +172,7 @@ def play_on(
     world: WorldArrays, counts: CountArrays, policy: Actions, replan: int, rng: Any, log: LogArrays
 ) -> tuple[int, bool, bool]:
     """Play an episode on from where ``log`` is; return its steps so far, and whether it is over and a plan is due."""
-    horizon, num_states, progress = policy.shape[0], policy.shape[2], log.progress[0]
+    horizon, num_machine_states, progress = policy.shape[0], policy.shape[2], log.progress[0]
     num_actions, indptr, edges = counts.pairs.shape[0] // policy.shape[1], world.indptr, world.edges
     uses_steps, keeps_recent, epsilon = counts.steps.shape[0] > 0, counts.recent.shape[0] > 0, progress["epsilon"]
     learn_machine, keeps_losses = counts.machine.visits.shape[0] > 0, log.losses.shape[0] > 0
@@ -187,7 +187,8 @@ def play_on(
         if indptr[pair + 1] - e > 1:
             e = draw(edges["sum"], e, indptr[pair + 1], rng.random())
         z, label = np.int64(edges[e]["target"]), np.int64(edges[e]["label"])
-        m_next, reward = move_machine(world, label * num_states + m, rng)
+        move = label * num_machine_states + m
+        m_next, reward = move_machine(world, move, rng)
         gain += world.weights[h] * reward
         if keeps_losses:
             loss += world.weights[h] * step_loss(world, world.best, h, o, m, a)
@@ -195,7 +196,7 @@ def play_on(
             counts.steps[h, o] += 1
         if count_edge(world, counts, pair, e, replan):
             due = True
-        if learn_machine and count_move(counts.machine, label * num_states + m, m_next, num_states, reward):
+        if learn_machine and count_move(counts.machine, move, m_next, num_machine_states, reward):
             due = True
         if keeps_recent:
             keep_step(counts, h, o, a, z, label, m, m_next, reward)

@@ -40,9 +40,9 @@ def mean_target(data: PlanData, label: Whole, m: Whole, target: Whole, end: floa
 def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Whole, target: float) -> None:
     """Move Q(o, m, a) towards a target; play the best action there, drawn among equals."""
     table, num_actions = data.memory.by_pair, data.counts.pairs.shape[0] // policy.shape[1]
-    first, num_states = o * num_actions, table.shape[1]
+    first, num_machine_states = o * num_actions, table.shape[1]
     table[first + a, m] += data.fixed[0]["rate"] * (target - table[first + a, m])
-    best = draw_best(flat(table), first * num_states + m, num_states, num_actions, rng)
+    best = draw_best(flat(table), first * num_machine_states + m, num_machine_states, num_actions, rng)
     data.memory.tables[0, o, m] = table[first + best, m]
     if policy[0, o, m] != best:
         for h in range(policy.shape[0]):

@@ -3,9 +3,9 @@
 What belongs together lies together, as records of structured arrays: ``pairs[i]["visits"]`` means the same compiled
 and not. (Every array that a compiled function takes costs time when it is compiled, and when Python calls it.)
 
-States are what a learner distinguishes: the observations of the task that it sees. A pair is state · A + action. A
-continuation row (``praemia.kernels``) is a state's own, S + e for an exit, or S + NUM_EXITS + x for the x-th of a list
-of ``ROW``.
+Observations are those of the task that a learner sees (``states`` in its counts). A pair is o · A + a. A continuation
+row (``praemia.kernels``) is an observation's own, O + e for an exit, or O + NUM_EXITS + x for the x-th of a list of
+``ROW``.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
 EXACT_LANES = 4  # exact planning works on multiples of this many machine states
 
 
-def lanes_for(num_states: int) -> int:
+def lanes_for(num_machine_states: int) -> int:
     """Return how many machine states a learner's plan works on at a time."""
-    return 1 if num_states == 1 else 4 if num_states <= 4 else 8
+    return 1 if num_machine_states == 1 else 4 if num_machine_states <= 4 else 8
 
 
-def padded_width(num_states: int, lanes: int = EXACT_LANES) -> int:
+def padded_width(num_machine_states: int, lanes: int = EXACT_LANES) -> int:
     """Return the number of columns of a table: the next multiple of the lanes."""
-    return (num_states + lanes - 1) // lanes * lanes
+    return (num_machine_states + lanes - 1) // lanes * lanes
 
 
 # Exits, whose rows follow those of the states: the episode has ended; what follows is not known.
@@ -55,7 +55,7 @@ def _record(**fields: str) -> np.dtype[np.void]:
     return np.dtype(list(fields.items()), align=True)
 
 
-# The continuation row of (label, target). A target from S on stands for the end of the episode. Counted rows are
+# The continuation row of (label, target). A target from O on stands for the end of the episode. Counted rows are
 # linked: ``next`` is 1 + the place of the next row with this target, or 0.
 ROW = _record(label="i4", target="i4", next="i4")
 
@@ -68,7 +68,7 @@ def rows_of(labels: Any, targets: Any) -> Records:
 
 
 # Counts. A pair's successors lie side by side, in the order in which they were first seen: places first …
-# first + distinct − 1. A target is o', or S + o' where the episode ended there. Pairs are numbered by ``slot`` in the
+# first + distinct − 1. A target is o', or O + o' where the episode ended there. Pairs are numbered by ``slot`` in the
 # order of their first visits; −1 for one never visited. A plan that is repaired goes by the counts of its own time:
 # ``at_plan``, ``planned``.
 PAIR = _record(visits="i8", at_plan="i8", first="i8", distinct="i4", planned="i4", slot="i4")
@@ -169,21 +169,21 @@ class MachineCounts(NamedTuple):
     rewards: Floats  # [L·M], the sum of the rewards
 
     @classmethod
-    def empty(cls, num_labels: int, num_states: int) -> MachineCounts:
+    def empty(cls, num_labels: int, num_machine_states: int) -> MachineCounts:
         """Return counts of nothing; none at all without labels."""
-        rows = num_labels * num_states
-        return cls(np.zeros(rows), np.zeros(rows * num_states), np.zeros(rows))
+        rows = num_labels * num_machine_states
+        return cls(np.zeros(rows), np.zeros(rows * num_machine_states), np.zeros(rows))
 
 
 class CountArrays(NamedTuple):
-    """The counts of S states. Only what was seen is stored."""
+    """The counts of O observations. Only what was seen is stored."""
 
-    pairs: Records  # [S·A], PAIR
+    pairs: Records  # [O·A], PAIR
     successors: Records  # [E], SUCCESSOR
     rows: Records  # [X], ROW
-    states: Records  # [S], STATE
+    states: Records  # [O], STATE
     links: Records  # [·], LINK; empty for learners that do not repair their plans
-    steps: SmallInts  # [H + 1, S], visits to each state at each step; [0, S] when the learner does not use them
+    steps: SmallInts  # [H + 1, O], visits to each observation at each step; [0, O] when the learner does not use them
     totals: Records  # [1], TOTALS
     machine: MachineCounts
     recent: Records  # [H], TAKEN: the last episode, for learners that look at its steps; else [0]
@@ -192,7 +192,7 @@ class CountArrays(NamedTuple):
     def empty(
         cls,
         first: Ints,
-        num_states: int,
+        num_observations: int,
         num_rows: int,
         num_steps: int,
         machine: MachineCounts,
@@ -206,9 +206,9 @@ class CountArrays(NamedTuple):
             pairs=pairs,
             successors=np.zeros(int(first[-1]), dtype=SUCCESSOR),
             rows=np.zeros(num_rows, dtype=ROW),
-            states=np.zeros(num_states, dtype=STATE),
+            states=np.zeros(num_observations, dtype=STATE),
             links=np.zeros(num_links, dtype=LINK),
-            steps=np.zeros((num_steps, num_states), dtype=np.int32),
+            steps=np.zeros((num_steps, num_observations), dtype=np.int32),
             totals=np.zeros(1, dtype=TOTALS),
             machine=machine,
             recent=np.zeros(num_recent, dtype=TAKEN),

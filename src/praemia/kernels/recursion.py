@@ -146,9 +146,9 @@ def draw_actions(
 ) -> None:
     """Find the best actions of a state, drawing among equals, and keep what they are worth."""
     memory, actions = data.memory, flat(policy)
-    _, num_states, num_machine_states = policy.shape
+    _, num_observations, num_machine_states = policy.shape
     now, at = view.step % memory.tables.shape[0], o * view.width + view.lane
-    chosen, exist = (view.step * num_states + o) * num_machine_states + view.lane, num_machine_states - view.lane
+    chosen, exist = (view.step * num_observations + o) * num_machine_states + view.lane, num_machine_states - view.lane
     best = take_best(zero, flat(memory.options), num_actions, actions, chosen, exist, rng)
     store(row(memory.tables, now), at, kept_value(zero, data, view, best))
     if HAS_LOWER:
@@ -172,8 +172,8 @@ def order_actions(
 ) -> bool:
     """Find the best actions of a state in their order, keep their values; tell whether these differ from ``old``."""
     memory, lane = data.memory, view.lane
-    _, num_states, num_machine_states = policy.shape
-    chosen, exist = (view.step * num_states + o) * num_machine_states + lane, num_machine_states - lane
+    _, num_observations, num_machine_states = policy.shape
+    chosen, exist = (view.step * num_observations + o) * num_machine_states + lane, num_machine_states - lane
     best, low, soon = take_in_order(zero, flat(memory.options), num_actions, flat(policy), chosen, exist, rng, keeps)
     best, low = kept_value(zero, data, view, best), kept_value(zero, data, view, low)
     if view.step > 0:  # nothing new comes after an end
@@ -219,16 +219,16 @@ def clear_last(data: PlanData, num_planned: Whole, plans_all: bool) -> None:
 
 
 def plan(data: PlanData, rng: Any, policy: Actions) -> None:
-    """Make a plan, or repair the last one: update policy[H, S, M] and memory.
+    """Make a plan, or repair the last one: update policy[H, O, M] and memory.
 
     V_0 is left in memory.tables[0]; at other steps a table holds γ·V_h. States that were never met keep the
     policy that they have, unless values can depend on them.
     """
     counts, memory, zero = data.counts, data.memory, zeros(LANES)
-    horizon, num_states, _ = policy.shape
-    num_actions, total = counts.pairs.shape[0] // num_states, counts.totals[0]
+    horizon, num_observations, _ = policy.shape
+    num_actions, total = counts.pairs.shape[0] // num_observations, counts.totals[0]
     plans_all = LIMIT_LABELS or UNSEEN
-    num_todo = np.int64(num_states) if plans_all else total["states"]
+    num_todo = np.int64(num_observations) if plans_all else total["states"]
     num_seeds: Whole = FIRST
     is_repair, num_changed = False, FIRST
     if REPAIRS:  # a test of its own: what a learner does not do is not compiled for it

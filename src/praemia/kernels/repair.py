@@ -105,7 +105,7 @@ def begin_repair(zero: Any, data: Any, step: int, num_seeds: Whole, num_changed:
 def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: Whole) -> Whole:
     """Begin a step of a whole plan; return how many states are to be computed. The others are as a step later."""
     spec, memory, step = data.spec, data.memory, view.step
-    horizon, num_states, num_rows = policy.shape[0], policy.shape[1], data.counts.totals[0]["rows"]
+    horizon, num_observations, num_rows = policy.shape[0], policy.shape[1], data.counts.totals[0]["rows"]
     is_new = step == horizon - 1
     if not is_new:
         is_new = differ(row(spec.exits, step + 1), row(spec.exits, step + 2), spec.exits.shape[1] * view.width)
@@ -123,14 +123,14 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
     if not is_new:
         is_new = differ(view.tops, row(memory.tops, step + 1), memory.tops.shape[1])
     if is_new:
-        for o in range(num_states):
+        for o in range(num_observations):
             memory.agenda[o]["ith_todo"] = o
-        return np.int64(num_states)
+        return np.int64(num_observations)
     size = memory.tables.shape[1] * view.width
     copy(view.values, row(memory.tables, step), size)
     copy(view.least, row(memory.least_tables, step), size)
     copy(view.soon, row(memory.soon_tables, step), size)
-    copy(row(policy, step + 1), row(policy, step), num_states * policy.shape[2])
+    copy(row(policy, step + 1), row(policy, step), num_observations * policy.shape[2])
     return list_states(data.counts, memory.agenda, FIRST, num_changed)
 
 

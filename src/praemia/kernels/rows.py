@@ -46,10 +46,10 @@ def continuation(
 
 
 @compiled(**INLINED)
-def fill_exits(table: Floats, width: int, num_states: int, terminal: Floats) -> None:
+def fill_exits(table: Floats, width: int, num_observations: int, terminal: Floats) -> None:
     """Write the terminal values of the exits, [NUM_EXITS, W], into their rows of a table. Both are flat."""
     for i in range(NUM_EXITS * width):
-        table[num_states * width + i] = terminal[i]
+        table[num_observations * width + i] = terminal[i]
 
 
 @compiled(**INLINED)
@@ -57,7 +57,7 @@ def fill_rows(
     zero: Any,
     table: Floats,
     width: int,
-    num_states: int,
+    num_observations: int,
     extra_rows: Records,
     layers: LayerArrays,
     first: Whole,
@@ -67,13 +67,13 @@ def fill_rows(
 ) -> None:
     """Fill the extra rows x = first … last − 1 with φ + Σ τ·table[z_x], in the columns m in a range.
 
-    The table is flat. Its first S rows hold V, the next ones the exits. As many machine states are done at a time as
+    The table is flat. Its first O rows hold V, the next ones the exits. As many machine states are done at a time as
     ``zero`` has lanes.
     """
     for x in range(first, last):
-        label, here = np.int64(extra_rows[x]["label"]), (num_states + NUM_EXITS + x) * width
+        label, here = np.int64(extra_rows[x]["label"]), (num_observations + NUM_EXITS + x) * width
         target = np.int64(extra_rows[x]["target"])
-        start = (target if target < num_states else np.int64(num_states)) * width  # END is the first exit
+        start = (target if target < num_observations else np.int64(num_observations)) * width  # END is the first exit
         for lane in range(first_column, last_column, num_lanes(zero)):
             store(table, here + lane, continuation(zero, layers, label, table, start, lane, width))
 
@@ -102,14 +102,15 @@ def fill_tops(zero: Any, support: LabelSupport, values: Floats, width: int, by_l
 def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) -> None:
     """Fill the exits and the extra rows first … last − 1 in the tables of the step after this one."""
     spec, memory, rows = data.spec, data.memory, data.counts.rows
-    after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
+    after, width = (step + 1) % memory.tables.shape[0], memory.tables.shape[2]
+    num_observations = data.counts.states.shape[0]
     table, exits = row(memory.tables, after), row(spec.exits, step + 1)
-    fill_exits(table, width, num_states, exits)
-    fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
+    fill_exits(table, width, num_observations, exits)
+    fill_rows(zero, table, width, num_observations, rows, spec.layers, first, last, FIRST, width)
     if HAS_LOWER or ORDERED:
         table = row(memory.least_tables, after)
-        fill_exits(table, width, num_states, exits)
-        fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
+        fill_exits(table, width, num_observations, exits)
+        fill_rows(zero, table, width, num_observations, rows, spec.layers, first, last, FIRST, width)
     if ORDERED:  # nothing new comes after an end: E is 0 in the rows of exits
         soon = row(memory.soon_tables, after)
-        fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)
+        fill_rows(zero, soon, width, num_observations, rows, spec.moves, first, last, FIRST, width)

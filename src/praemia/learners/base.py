@@ -233,6 +233,11 @@ class Learner(ABC):
 
     replan: str = replan_parameter("doubling")
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls) and "variants" not in vars(cls):
+            cls.variants = {}  # a class with a name of its own is not one of its base's learners
+
     def __post_init__(self) -> None:
         if self.replan not in self.replan_rules:
             raise unknown_name("replan rule", self.replan, self.replan_rules)
