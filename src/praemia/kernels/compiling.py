@@ -147,7 +147,7 @@ def _rebound(function: Any, name: str, replacements: Mapping[str, Any]) -> Any:
 class Announcement(event.Listener):
     """Say once, on a terminal, that kernels are being compiled. Commands have a notice of their own."""
 
-    message = "compiling (first use only): later runs start at once"
+    message = "compiling, once: later runs start without this wait"
     is_wanted = True
 
     def on_start(self, event: Any) -> None:
