@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -177,8 +177,14 @@ def require_distinct(kind: str, names: Collection[str]) -> None:
 
 def require_fraction(name: str, value: float) -> None:
     """Raise an error unless a number lies between 0 and 1."""
-    if not 0.0 < value < 1.0:
+    if not isinstance(value, Real) or not 0.0 < value < 1.0:
         raise ParameterError(f"{name}={value!r}; expected a number between 0 and 1")
+
+
+def require_flag(name: str, value: object, error: type[PraemiaError] = ParameterError) -> None:
+    """Raise an error unless a value is True or False: many other values would count as one of them."""
+    if not isinstance(value, bool):
+        raise error(f"{name}={value!r}; expected True or False")
 
 
 def require_whole(

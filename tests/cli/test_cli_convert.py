@@ -99,3 +99,13 @@ def test_a_task_is_not_written_in_another_format_than_its_ending(
     assert execute(["convert", "riverswim-3", str(target), "--to", "yaml"]) == 2
     assert "--to yaml is for machines" in capsys.readouterr().err
     assert not target.exists()
+
+
+@pytest.mark.parametrize("option", [("--pay", "first"), ("--reward", "coffee=1"), ("--from", "hoa")])
+def test_options_of_machine_files_are_refused_for_a_built_in_task(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
+) -> None:
+    target = tmp_path / "task.yaml"
+    assert execute(["convert", "warehouse-3", str(target), *option]) == 2
+    assert "'warehouse-3' is a built-in task" in capsys.readouterr().err
+    assert not target.exists()

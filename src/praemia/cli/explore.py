@@ -74,7 +74,6 @@ def explore_command(
     from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
 
-    given = {name: value for name, value in settings.items() if value is not None}
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
@@ -95,7 +94,7 @@ def explore_command(
             certify=certify,
             on_progress=progress.count("episodes"),
             on_check=lambda check: say(_check_line(check, until, certify or "likely")),
-            **given,
+            **settings,
         )
     dataset = collected if before is None else before.merge(collected)
     dataset.save(out)

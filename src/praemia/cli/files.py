@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.common import complete_tasks, file_option, named_machine
+from praemia.cli.common import complete_tasks, file_option, is_typed, named_machine
 from praemia.cli.output import Function, emit, json_option, report_written
 from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import Table, plural
@@ -99,6 +99,8 @@ def convert_command(
     from praemia.tasks.task import Task
 
     is_file = looks_like_file(source)
+    if not is_file and is_typed("source_format", "pay", "rewards"):
+        raise click.UsageError(f"--from, --pay and --reward are for machine files; {source!r} is a built-in task")
     loaded = load(source, source_format, pay=pay, rewards=rewards) if is_file else resolve_task(source)
     form = format_of(target, target_format)
     is_for_tasks = form is None or form.write_task is not None

@@ -22,10 +22,10 @@ from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from praemia.envs.numbering import MAX_SIZE, EncodedNumbering, FiniteNumbering, Numbering, number_space
-from praemia.errors import FileError, ModelError, ParameterError, require_whole
+from praemia.errors import FileError, ModelError, ParameterError, require_flag, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.task import MAX_HORIZON, require_discount
+from praemia.tasks.task import MAX_HORIZON, require_discount, require_machine
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ class BlackBox:
     def __post_init__(self) -> None:
         require_parts(self.env, self.labels, self.machine, self.horizon)
         object.__setattr__(self, "discount", require_discount(self.discount))
+        require_flag("until_done", self.until_done, ModelError)
         observations = self._number_observations()
         derived = {
             "observations": observations,
@@ -235,12 +236,6 @@ def require_env(env: object) -> None:
 
     if not isinstance(env, gymnasium.Env):
         raise ModelError(f"env={env!r}; expected a Gymnasium environment, such as gymnasium.make('FrozenLake-v1')")
-
-
-def require_machine(machine: object) -> None:
-    """Refuse what is not a machine."""
-    if not isinstance(machine, RewardMachine):
-        raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")
 
 
 def require_parts(env: object, labels: object, machine: object, horizon: object) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 
-from praemia.envs.black_box import require_machine
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import SLIP, Letters, Slip
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.reachability import unreached_text
-from praemia.tasks.task import Task
+from praemia.tasks.task import Task, require_machine
 
 
 def grid(

@@ -25,7 +25,7 @@ import numpy as np
 
 from praemia.activity import OnProgress
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
+from praemia.errors import ContradictionError, ParameterError, require_flag, require_whole, unknown_name
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import COLLECT, SEARCH, SHARES
 from praemia.exploration.sessions import (
@@ -62,6 +62,7 @@ class Euler:
     keep_search: bool = False
 
     def __post_init__(self) -> None:
+        require_flag("keep_search", self.keep_search)
         require_whole("policy_episodes", self.policy_episodes, 1, MAX_EPISODES)
 
     def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
@@ -120,7 +121,11 @@ METHODS: dict[str, type[Method]] = {"euler": Euler, "uncertainty": Uncertainty, 
 
 
 def make_method(name: str | None, *, has_goal: bool, **settings: Any) -> Method:
-    """Return a method by its name, or the default, with some settings; refuse those that belong to another method."""
+    """Return a method by its name, or the default, with some settings; refuse those that belong to another method.
+
+    None for a setting is its default.
+    """
+    settings = {setting: value for setting, value in settings.items() if value is not None}
     name = name or ("directed" if has_goal else "euler")
     if name not in METHODS:
         raise unknown_name("exploration method", name, METHODS)

@@ -186,6 +186,10 @@ def plan_from(
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
     if discount is not None:
         raise ModelError(f"discount={discount!r} is for machines; a reward on trajectories is taken as it is")
+    if labels is not None:
+        raise ModelError("labels= is for machines; a reward on trajectories reads observations and actions")
+    if fixed_in_advance:
+        raise ModelError("fixed_in_advance= is for machines; a certificate for trajectories holds for any reward")
     if isinstance(reward, CoverageReward) and len(reward.weights) != dataset.num_observations:
         raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)

@@ -149,6 +149,8 @@ def make(name: str, **parameters: Any) -> Learner:
     """
     from praemia.learners.external import LearnerCode, names_a_file
 
+    if not isinstance(name, str):
+        raise ParameterError(f"the name of a learner is {name!r}; expected text, such as 'headroom'")
     if names_a_file(name):
         kind = LearnerCode.read(name).load()
         return build_learner(kind, kind.name, parameters)

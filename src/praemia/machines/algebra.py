@@ -8,6 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 from math import fsum
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
@@ -122,8 +123,8 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardM
     for name, chance in chances.items():
         if name not in machine.propositions:
             raise unknown_name("proposition", name, machine.propositions)
-        if not 0.0 <= chance <= 1.0:
-            raise ParameterError(f"the chance of noticing {name!r} is {chance}; it must lie in [0, 1]")
+        if not isinstance(chance, Real) or not 0.0 <= chance <= 1.0:
+            raise ParameterError(f"the chance of noticing {name!r} is {chance!r}; it must be a number in [0, 1]")
         if name in diagrams.variables:
             diagrams = _noticed(machine, diagrams, diagrams.variables.index(name), float(chance))
     source = machine.source

@@ -137,6 +137,8 @@ class Reward:
         """Mix rewards by weights (they are scaled to sum to 1)."""
         parts = list(parts)
         total = math.fsum(weight for weight, _ in parts)
+        if not total > 0.0:
+            raise ModelError(f"rewards are mixed by weights with the sum {total:g}; it must be above 0")
         mixed = [(value, width, weight * p / total) for weight, law in parts for value, width, p in law.pieces]
         return cls._of_pieces(mixed)
 

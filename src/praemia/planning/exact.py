@@ -123,7 +123,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     (3, 16)
     """
     if isinstance(task, Task) and task.horizon is None:
-        return _solve_stationary(task)
+        return _solve_stationary(task, threads)
     model = model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
@@ -134,7 +134,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     return Plan(start_value(model, first), values, policy.transpose(0, 2, 1), task=own)
 
 
-def _solve_stationary(task: Task) -> Plan:
+def _solve_stationary(task: Task, threads: int | None) -> Plan:
     """Find the stationary optimum of a task without a horizon: value iteration, a stretch of steps at a time.
 
     Each stretch is a finite problem whose last values are those of the stretch before, so that the kernels of finite
@@ -156,7 +156,7 @@ def _solve_stationary(task: Task) -> Plan:
     shrink = task.discount**STRETCH
     while True:
         before = values
-        values, _ = backward(model, policy, after=task.discount * values)
+        values, _ = backward(model, policy, threads=threads, after=task.discount * values)
         bound *= shrink
         value = start_value(model, values)
         if bound <= RELATIVE_ERROR * abs(value) or bound < SMALLEST or np.array_equal(values, before):

@@ -102,7 +102,7 @@ def _play_to_the_end(
 
 def _check_kinds(task: object, learner: object) -> None:
     """Refuse anything that is not a task, and a class or anything else in place of a learner."""
-    if isinstance(learner, type) or not hasattr(learner, "plan"):
+    if isinstance(learner, type) or not (hasattr(learner, "plan") and hasattr(learner, "sees")):
         raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")

@@ -253,7 +253,9 @@ class LabeledMDP:
 
         require_sizes(num_observations, num_actions)
         o, a, z, probs = transition_columns(num_observations, num_actions, o, a, z, probs)
-        over = np.broadcast_to(np.asarray(ends, dtype=bool), z.shape)
+        over = np.asarray(ends, dtype=bool)
+        if over.shape not in ((), z.shape):
+            raise ModelError(f"ends have the shape {over.shape}; expected one value, or {len(z)}, one for each entry")
         shape = (num_observations * num_actions, 2 * num_observations)
         kernel = coo_array((probs, (o * num_actions + a, z + num_observations * over)), shape=shape).tocsr()
         kernel.sum_duplicates()

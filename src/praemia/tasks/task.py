@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, did_you_mean, require_whole
+from praemia.errors import ModelError, did_you_mean, require_flag, require_whole
 from praemia.kernels.records import END
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
@@ -59,12 +59,14 @@ class Task(Displayed):
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mdp, LabeledMDP):
+            raise ModelError(f"mdp={self.mdp!r}; expected a LabeledMDP, such as LabeledMDP.from_dense(p)")
+        require_machine(self.machine)
         object.__setattr__(self, "discount", require_discount(self.discount))
         if self.horizon is not None:
             object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
         object.__setattr__(self, "max_steps", self.horizon or effective_horizon(self.discount))
-        if not isinstance(self.until_done, bool):
-            raise ModelError(f"until_done={self.until_done!r}; expected True or False")
+        require_flag("until_done", self.until_done, ModelError)
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
 
@@ -231,3 +233,9 @@ def require_discount(discount: object) -> float:
     if isinstance(discount, bool) or not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
         raise ModelError(f"discount={discount!r}; expected a number above 0 and at most 1")
     return float(discount)
+
+
+def require_machine(machine: object) -> None:
+    """Refuse what is not a machine."""
+    if not isinstance(machine, RewardMachine):
+        raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")
