@@ -124,7 +124,7 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardM
         if name not in machine.propositions:
             raise unknown_name("proposition", name, machine.propositions)
         if not isinstance(chance, Real) or not 0.0 <= chance <= 1.0:
-            raise ParameterError(f"the chance of noticing {name!r} is {chance!r}; it must be a number in [0, 1]")
+            raise ParameterError(f"the chance of noticing {name!r} is {chance!r}; it must lie in [0, 1]")
         if name in diagrams.variables:
             diagrams = _noticed(machine, diagrams, diagrams.variables.index(name), float(chance))
     source = machine.source
