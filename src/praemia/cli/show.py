@@ -29,6 +29,7 @@ from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import LearnerChoice
+    from praemia.pictures.learning import LearningView
     from praemia.simulation import Run
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
@@ -172,7 +173,14 @@ def watch_command(
     page = LearningPage(view)
     path = out or Path(f"{slug(view.task.name)}-{slug(run.learner)}.html")
     page.save(path)
-    record = {
+    shown = f"{len(view.plans)} of {plural(run.num_plans, 'plan')}"
+    emit(_watched(view, run, path), f"{page.title}: {shown} in {path}; open it in a browser")
+    return 0
+
+
+def _watched(view: LearningView, run: Run, path: Path) -> dict[str, Any]:
+    """Return what a page shows, as plain data."""
+    return {
         "file": str(path),
         "task": view.task.name,
         "learner": run.title,
@@ -184,9 +192,6 @@ def watch_command(
         "last_value": float(run.plan_values[-1]),
         "regret": float(run.regret[-1]),
     }
-    shown = f"{len(view.plans)} of {plural(run.num_plans, 'plan')}"
-    emit(record, f"{page.title}: {shown} in {path}; open it in a browser")
-    return 0
 
 
 def _stored(path: Path, learner: str | None) -> tuple[LearnerChoice, Run]:
