@@ -164,8 +164,8 @@ def explore(
         reached, and the loss at each check.
     certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
-    **settings : of the method: ``scale`` of the bonus (0.01; for ``euler``, 1 is the theory's), and of ``euler`` also
-        ``policy_episodes`` (N₀, for each observation: 1000) and ``keep_search`` (keep those episodes too).
+    **settings : ``scale``, the exploration coefficient of the method (0.01; for ``euler``, 1 is the theory's); for
+        ``euler`` also ``policy_episodes`` (N₀, for each observation: 1000) and ``keep_search`` (keep those episodes).
 
     Examples
     --------
