@@ -409,7 +409,7 @@ KERNELS = (
         "a repair keeps the old counts of a pair that has grown",
         "kernels/repair.py",
         "                refresh_counts(counts, pair)\n",
-        "",
+        "                pass\n",
         REPAIR,
     ),
     Fault(
@@ -489,7 +489,7 @@ SIMULATION = (
         "visits at the last plan are forgotten",
         "simulation/loop.py",
         '        self.counts.pairs["at_plan"] = self.counts.pairs["visits"]\n',
-        "",
+        "        pass\n",
         ONE_LOOP,
     ),
     Fault(
