@@ -1,16 +1,15 @@
-"""Vector instructions for the inner loops: arithmetic on four, eight or sixteen numbers at a time.
+"""Vector instructions for the inner loops: arithmetic on 4, 8 or 16 numbers at a time.
 
-A ``Lanes`` value holds neighbouring machine states of one row of a table. Inside a compiled kernel it lives in the
-processor's registers; the instructions are emitted as LLVM IR, so they run on any processor. Left to itself, the
-compiler keeps separate numbers, which is slower.
+Lanes hold neighbouring machine states of one row of a table. Each function here *is* its definition, on NumPy arrays;
+that is what runs where Numba is switched off. In compiled kernels Numba emits vector instructions in its place, which
+stay in the processor's registers:
 
     zero = zeros(4)                                     four lanes of 0
-    total = zero + weight * load(zero, table, at)       table[at : at + 4], flat; scalars go to every lane
+    total = zero + weight * load(zero, table, at)       table[at : at + 4]; scalars go to every lane
     best = select(total > best, total, best)
 
-Every function has a plain twin over NumPy arrays, which runs when Numba is switched off: operators mean the same
-there. No multiplication is fused with an addition and every lane is added up in the order written, so both give the
-same bits. Indices are not checked and do not count from the end.
+No multiplication is fused with an addition and every lane is added up in the order written, so both give the same
+bits. Tables are flat and contiguous; indices are not checked and do not count from the end.
 """
 
 from __future__ import annotations
@@ -20,25 +19,56 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import config, types
-from numba.extending import intrinsic, register_model
+from llvmlite import ir
+from numba import types
+from numba.extending import lower_builtin, models, register_model, type_callable
 
-from praemia.kernels.inside_numba import (
-    AbstractTemplate,
-    PrimitiveModel,
-    cgutils,
-    infer_global,
-    ir,
-    lower_builtin,
-    signature,
-)
-from praemia.kernels.numbers import place_of
+DOUBLE, BIT, INT32, INT64 = ir.DoubleType(), *map(ir.IntType, (1, 32, 64))
 
-_DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), *map(ir.IntType, (1, 32, 64))
+
+def zeros(count: int) -> Any:
+    """Return ``count`` lanes of 0: 4, 8 or 16, a literal in the kernel."""
+    return np.zeros(count)
+
+
+def load(like: Any, table: Any, at: int) -> Any:
+    """Return the lanes table[at], table[at + 1] …, as many as ``like`` has."""
+    return table[at : at + len(like)].copy()
+
+
+def gather(like: Any, table: Any, base: int, places: Any, at: int) -> Any:
+    """Return the lanes table[base + places[at]], table[base + places[at + 1]] …; places are unsigned."""
+    return table[base + places[at : at + len(like)].astype(np.int64)]
+
+
+def store(table: Any, at: int, lanes: Any) -> None:
+    """Write lanes to table[at], table[at + 1] …"""
+    table[at : at + len(lanes)] = lanes
+
+
+def store_integers(table: Any, at: int, lanes: Any, count: int) -> None:
+    """Write the first ``count`` lanes, which are integers, to an array of integers."""
+    used = min(count, len(lanes))
+    table[at : at + used] = lanes[:used]
+
+
+def select(mask: Any, first: Any, second: Any) -> Any:
+    """Return the first's lane where the mask holds, and else the second's; either may be a scalar."""
+    return np.where(mask, first, second)
+
+
+def num_lanes(lanes: Any) -> int:
+    """Return the number of lanes."""
+    return len(lanes)
+
+
+def any_lane(mask: Any, count: int) -> bool:
+    """Tell whether the mask holds in one of the first ``count`` lanes."""
+    return bool(np.any(mask[:count]))
 
 
 class Lanes(types.Type):
-    """The type of several float64 side by side."""
+    """Numba's type of several float64 side by side."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -46,7 +76,7 @@ class Lanes(types.Type):
 
 
 class Mask(types.Type):
-    """The type of a comparison of ``Lanes``: a bit for each."""
+    """Numba's type of a comparison of ``Lanes``: a bit for each."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -54,246 +84,171 @@ class Mask(types.Type):
 
 
 @register_model(Lanes)
-class _LanesModel(PrimitiveModel):
+class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, lanes: Lanes) -> None:
-        super().__init__(manager, lanes, ir.VectorType(_DOUBLE, lanes.count))
+        super().__init__(manager, lanes, ir.VectorType(DOUBLE, lanes.count))
 
 
 @register_model(Mask)
-class _MaskModel(PrimitiveModel):
+class _MaskModel(models.PrimitiveModel):
     def __init__(self, manager: Any, mask: Mask) -> None:
-        super().__init__(manager, mask, ir.VectorType(_BIT, mask.count))
+        super().__init__(manager, mask, ir.VectorType(BIT, mask.count))
 
 
-def _everywhere(builder: Any, number: Any, count: int) -> Any:
-    """Emit a vector with the same number in every lane."""
-    nothing = ir.Constant(ir.VectorType(number.type, count), ir.Undefined)
-    one = builder.insert_element(nothing, number, ir.Constant(_INT32, 0))
-    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(_INT32, count), [0] * count))
+def _in_all_lanes(context: Any, builder: Any, kind: Any, value: Any, count: int) -> Any:
+    """Emit a vector with the same number in every lane; lanes as they are."""
+    if isinstance(kind, Lanes):
+        return value
+    number = context.cast(builder, value, kind, types.float64)
+    nothing = ir.Constant(ir.VectorType(DOUBLE, count), ir.Undefined)
+    one = builder.insert_element(nothing, number, INT32(0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(INT32, count), [0] * count))
 
 
-def _as_double(builder: Any, kind: Any, value: Any) -> Any:
-    """Emit a whole number as a float64; a float64 as it is."""
-    return builder.sitofp(value, _DOUBLE) if isinstance(kind, types.Integer) else value
+def _is_operand(kind: Any) -> bool:
+    return isinstance(kind, Lanes | types.Float | types.Integer)
 
 
-def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index: Any, count: int) -> Any:
-    pointer = place_of(context, builder, array_type, array, index)
-    return builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, count).as_pointer())
+def _operator(symbol: Any, emit: Callable[..., Any], result: type = Lanes) -> None:
+    """Have Numba emit an instruction for an operator or a NumPy function; a scalar goes to every lane."""
 
+    @type_callable(symbol)
+    def type_of(context: Any) -> Any:
+        def typer(*kinds: Any) -> Any:
+            lanes = [kind for kind in kinds if isinstance(kind, Lanes)]
+            return result(lanes[0].count) if lanes and all(map(_is_operand, kinds)) else None
 
-# Operators. A scalar on either side goes to every lane.
+        def one(x: Any) -> Any:
+            return typer(x)
 
+        def two(x: Any, y: Any) -> Any:
+            return typer(x, y)
 
-class _Arithmetic(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        lanes = [argument for argument in args if isinstance(argument, Lanes)]
-        if lanes and all(isinstance(it, Lanes | types.Float | types.Integer) for it in args):
-            return signature(self.result(lanes[0]), *args)
-        return None
-
-    def result(self, lanes: Lanes) -> Any:
-        return lanes
-
-
-class _Comparison(_Arithmetic):
-    def result(self, lanes: Lanes) -> Any:
-        return Mask(lanes.count)
-
-
-def _register(symbol: Any, template: type, emit: Callable[..., Any]) -> None:
-    infer_global(symbol)(type(f"_{symbol.__name__}", (template,), {"key": symbol}))
+        return one if symbol in (operator.neg, np.sqrt) else two
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        count = next(it.count for it in sig.args if isinstance(it, Lanes))
-        vectors = [
-            value if isinstance(kind, Lanes) else _everywhere(builder, _as_double(builder, kind, value), count)
-            for kind, value in zip(sig.args, args, strict=True)
-        ]
-        return emit(builder, *vectors)
+        count = next(kind.count for kind in sig.args if isinstance(kind, Lanes))
+        pairs = zip(sig.args, args, strict=True)
+        return emit(builder, *(_in_all_lanes(context, builder, kind, value, count) for kind, value in pairs))
 
     scalars = (types.Float, types.Integer)
     for kinds in ((Lanes,), (Lanes, Lanes), *((Lanes, it) for it in scalars), *((it, Lanes) for it in scalars)):
         lower_builtin(symbol, *kinds)(lower)
 
 
-_register(operator.add, _Arithmetic, lambda builder, x, y: builder.fadd(x, y))
-_register(operator.sub, _Arithmetic, lambda builder, x, y: builder.fsub(x, y))
-_register(operator.truediv, _Arithmetic, lambda builder, x, y: builder.fdiv(x, y))
-_register(operator.mul, _Arithmetic, lambda builder, x, y: builder.fmul(x, y))
-_register(operator.neg, _Arithmetic, lambda builder, x: builder.fneg(x))
-_register(operator.gt, _Comparison, lambda builder, x, y: builder.fcmp_ordered(">", x, y))
-_register(operator.eq, _Comparison, lambda builder, x, y: builder.fcmp_ordered("==", x, y))
-
-
-def _named(name: str, *flags: str) -> Callable[..., Any]:
+def _llvm(name: str, *flags: str) -> Callable[..., Any]:
     """Return a function that emits a call of an LLVM intrinsic on vectors."""
 
     def emit(builder: Any, *vectors: Any) -> Any:
         vector = vectors[0].type
         kind = ir.FunctionType(vector, [vector] * len(vectors))
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{vector.count}f64")
+        function = builder.module.declare_intrinsic(f"llvm.{name}.v{vector.count}f64", (), kind)
         return builder.call(function, vectors, fastmath=flags)
 
     return emit
 
 
-# A learner's formula is written with NumPy's names and runs on lanes and on plain numbers alike. (A comparison and a
-# selection would do the same as these two, but LLVM can make a masked store of it, which is slow.)
-_register(np.minimum, _Arithmetic, _named("minnum", "nnan"))
-_register(np.maximum, _Arithmetic, _named("maxnum", "nnan"))
-_register(np.sqrt, _Arithmetic, _named("sqrt"))
+_operator(operator.add, lambda builder, x, y: builder.fadd(x, y))
+_operator(operator.sub, lambda builder, x, y: builder.fsub(x, y))
+_operator(operator.mul, lambda builder, x, y: builder.fmul(x, y))
+_operator(operator.truediv, lambda builder, x, y: builder.fdiv(x, y))
+_operator(operator.neg, lambda builder, x: builder.fneg(x))
+_operator(operator.gt, lambda builder, x, y: builder.fcmp_ordered(">", x, y), Mask)
+_operator(operator.eq, lambda builder, x, y: builder.fcmp_ordered("==", x, y), Mask)
+# A comparison and a selection would do the same as these two, but LLVM can make a masked store of it, which is slow.
+_operator(np.minimum, _llvm("minnum", "nnan"))
+_operator(np.maximum, _llvm("maxnum", "nnan"))
+_operator(np.sqrt, _llvm("sqrt"))
 
 
-@intrinsic(prefer_literal=True)
-def _zeros(typing_context: Any, count: Any) -> Any:
-    lanes = Lanes(count.literal_value)
+def _function(function: Callable[..., Any], typer: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Have Numba emit instructions for a function of this module; ``typer`` gives the type of what it returns."""
+    type_callable(function)(lambda context: typer)
 
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return ir.Constant(ir.VectorType(_DOUBLE, lanes.count), [0.0] * lanes.count)
+    def register(emit: Callable[..., Any]) -> Callable[..., Any]:
+        lower_builtin(function, types.VarArg(types.Any))(emit)
+        return emit
 
-    return lanes(count), emit
-
-
-@intrinsic
-def _load(typing_context: Any, like: Any, flat: Any, at: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_vector_place(context, builder, sig.args[1], args[1], args[2], like.count), align=8)
-
-    return like(like, flat, at), emit
+    return register
 
 
-@intrinsic
-def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, at: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        start = place_of(context, builder, sig.args[1], args[1], args[2])
-        vector = ir.Constant(ir.VectorType(_DOUBLE, like.count), ir.Undefined)
-        for k in range(like.count):
-            index = builder.add(args[4], ir.Constant(_INT64, k))
-            offset = builder.zext(builder.load(place_of(context, builder, sig.args[3], args[3], index)), _INT64)
-            number = builder.load(builder.gep(start, [offset], inbounds=True))
-            vector = builder.insert_element(vector, number, ir.Constant(_INT32, k))
-        return vector
-
-    return like(like, flat, base, places, at), emit
+def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    """Emit a pointer to a number of a contiguous array."""
+    data = builder.extract_value(array, context.data_model_manager[kind].get_field_position("data"))
+    return builder.gep(data, [index], inbounds=True)
 
 
-@intrinsic
-def _store(typing_context: Any, flat: Any, at: Any, lanes: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[2], _vector_place(context, builder, sig.args[0], args[0], args[1], lanes.count), align=8)
-        return context.get_dummy_value()
-
-    return types.none(flat, at, lanes), emit
+def _vector_place(context: Any, builder: Any, kind: Any, array: Any, index: Any, count: int) -> Any:
+    pointer = _place(context, builder, kind, array, index)
+    return builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, count).as_pointer())
 
 
-@intrinsic
-def _store_whole(typing_context: Any, flat: Any, at: Any, lanes: Any, count: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        whole = ir.IntType(flat.dtype.bitwidth)
-        numbers = builder.fptosi(args[2], ir.VectorType(whole, lanes.count))
-        full = builder.icmp_signed(">=", args[3], ir.Constant(_INT64, lanes.count))
-        with builder.if_else(full) as (all_of_them, some):
-            with all_of_them:
-                builder.store(
-                    numbers, _vector_place(context, builder, sig.args[0], args[0], args[1], lanes.count), align=1
-                )
-            with some:
-                for k in range(lanes.count - 1):
-                    with builder.if_then(builder.icmp_signed(">", args[3], ir.Constant(_INT64, k))):
-                        index = builder.add(args[1], ir.Constant(_INT64, k))
-                        number = builder.extract_element(numbers, ir.Constant(_INT32, k))
-                        builder.store(number, place_of(context, builder, sig.args[0], args[0], index))
-        return context.get_dummy_value()
-
-    return types.none(flat, at, lanes, count), emit
+def _index(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.cast(builder, value, kind, types.int64)
 
 
-@intrinsic
-def _select(typing_context: Any, mask: Any, first: Any, second: Any) -> Any:
-    lanes = Lanes(mask.count)
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        first, second = (
-            value if isinstance(kind, Lanes) else _everywhere(builder, value, lanes.count)
-            for kind, value in zip(sig.args[1:], args[1:], strict=True)
-        )
-        return builder.select(args[0], first, second)
-
-    return lanes(mask, first, second), emit
+@_function(zeros, lambda count: Lanes(count.literal_value) if isinstance(count, types.IntegerLiteral) else None)
+def _zeros(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    count = sig.return_type.count
+    return ir.Constant(ir.VectorType(DOUBLE, count), [0.0] * count)
 
 
-@intrinsic
-def _num_lanes(typing_context: Any, lanes: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return ir.Constant(_INT64, lanes.count)
-
-    return types.int64(lanes), emit
+@_function(load, lambda like, table, at: like)
+def _load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    at = _index(context, builder, sig.args[2], args[2])
+    return builder.load(_vector_place(context, builder, sig.args[1], args[1], at, sig.args[0].count), align=8)
 
 
-@intrinsic
-def _any_lane(typing_context: Any, mask: Any, count: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        bits = builder.zext(builder.bitcast(args[0], ir.IntType(mask.count)), _INT64)
-        one = ir.Constant(_INT64, 1)
-        most = ir.Constant(_INT64, mask.count)
-        used = builder.select(builder.icmp_signed("<", args[1], most), args[1], most)
-        counted = builder.sub(builder.shl(one, used), one)
-        return builder.icmp_unsigned("!=", builder.and_(bits, counted), ir.Constant(_INT64, 0))
-
-    return types.boolean(mask, count), emit
-
-
-# The plain twins: NumPy arrays as lanes.
+@_function(gather, lambda like, table, base, places, at: like)
+def _gather(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    count, (base, at) = sig.args[0].count, (_index(context, builder, sig.args[i], args[i]) for i in (2, 4))
+    start = _place(context, builder, sig.args[1], args[1], base)
+    vector = ir.Constant(ir.VectorType(DOUBLE, count), ir.Undefined)
+    for k in range(count):
+        place = _place(context, builder, sig.args[3], args[3], builder.add(at, INT64(k)))
+        number = builder.load(builder.gep(start, [builder.zext(builder.load(place), INT64)], inbounds=True))
+        vector = builder.insert_element(vector, number, INT32(k))
+    return vector
 
 
-def zeros_plain(count: int) -> Any:
-    """Return ``count`` lanes of 0: 4, 8 or 16, a literal in the kernel."""
-    return np.zeros(count)
+@_function(store, lambda table, at, lanes: types.none)
+def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    at = _index(context, builder, sig.args[1], args[1])
+    builder.store(args[2], _vector_place(context, builder, sig.args[0], args[0], at, sig.args[2].count), align=8)
+    return context.get_dummy_value()
 
 
-def load_plain(like: Any, flat: Any, at: int) -> Any:
-    """Return the lanes flat[at], flat[at + 1] …, as many as ``like`` has."""
-    return flat[at : at + len(like)].copy()
+@_function(store_integers, lambda table, at, lanes, count: types.none)
+def _store_integers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    (table, _, lanes, _), size = sig.args, sig.args[2].count
+    at, count = (_index(context, builder, sig.args[i], args[i]) for i in (1, 3))
+    numbers = builder.fptosi(args[2], ir.VectorType(ir.IntType(table.dtype.bitwidth), size))
+    with builder.if_else(builder.icmp_signed(">=", count, INT64(size))) as (every, some):
+        with every:
+            builder.store(numbers, _vector_place(context, builder, table, args[0], at, size), align=1)
+        with some:
+            for k in range(size - 1):
+                with builder.if_then(builder.icmp_signed(">", count, INT64(k))):
+                    place = _place(context, builder, table, args[0], builder.add(at, INT64(k)))
+                    builder.store(builder.extract_element(numbers, INT32(k)), place)
+    return context.get_dummy_value()
 
 
-def gather_plain(like: Any, flat: Any, base: int, places: Any, at: int) -> Any:
-    """Return the lanes flat[base + places[at]], flat[base + places[at + 1]] …"""
-    return flat[base + places[at : at + len(like)].astype(np.int64)]
+@_function(select, lambda mask, first, second: Lanes(mask.count))
+def _select(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    both = (_in_all_lanes(context, builder, sig.args[i], args[i], sig.args[0].count) for i in (1, 2))
+    return builder.select(args[0], *both)
 
 
-def store_plain(flat: Any, at: int, lanes: Any) -> None:
-    """Write lanes to flat[at], flat[at + 1] …"""
-    flat[at : at + len(lanes)] = lanes
+@_function(num_lanes, lambda lanes: types.int64)
+def _num_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return INT64(sig.args[0].count)
 
 
-def store_whole_plain(flat: Any, at: int, lanes: Any, count: int) -> None:
-    """Write the first ``count`` lanes, whole numbers, to an array of integers."""
-    used = min(count, len(lanes))
-    flat[at : at + used] = lanes[:used]
-
-
-def select_plain(mask: Any, first: Any, second: Any) -> Any:
-    """Return the first's lane where the mask holds, and else the second's; either may be a scalar."""
-    return np.where(mask, first, second)
-
-
-def num_lanes_plain(lanes: Any) -> int:
-    """Return the number of lanes."""
-    return len(lanes)
-
-
-def any_lane_plain(mask: Any, count: int) -> bool:
-    """Tell whether the mask holds in one of the first ``count`` lanes."""
-    return bool(np.any(mask[:count]))
-
-
-_PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
-zeros: Any = zeros_plain if _PLAIN else _zeros
-load: Any = load_plain if _PLAIN else _load
-gather: Any = gather_plain if _PLAIN else _gather
-store: Any = store_plain if _PLAIN else _store
-store_whole: Any = store_whole_plain if _PLAIN else _store_whole
-select: Any = select_plain if _PLAIN else _select
-num_lanes: Any = num_lanes_plain if _PLAIN else _num_lanes
-any_lane: Any = any_lane_plain if _PLAIN else _any_lane
+@_function(any_lane, lambda mask, count: types.boolean)
+def _any_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    size, count = sig.args[0].count, _index(context, builder, sig.args[1], args[1])
+    bits = builder.zext(builder.bitcast(args[0], ir.IntType(size)), INT64)
+    used = builder.select(builder.icmp_signed("<", count, INT64(size)), count, INT64(size))
+    counted = builder.sub(builder.shl(INT64(1), used), INT64(1))
+    return builder.icmp_unsigned("!=", builder.and_(bits, counted), INT64(0))
