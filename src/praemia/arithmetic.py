@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Context, Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 _MANY_DIGITS = Context(prec=40)
 
 
+@lru_cache(maxsize=1024)  # a learner asks for the same one at every plan
 def portable_log(x: float) -> float:
     """Return ln x, rounded correctly; the last bit of ``math.log`` depends on the processor."""
     return float(Decimal(x).ln(_MANY_DIGITS))

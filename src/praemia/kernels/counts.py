@@ -1,165 +1,206 @@
-"""Count transitions as they happen, so that a plan can read the counts as they are.
+"""Count transitions as they happen: the same functions for compiled episodes and, as plain Python, for black boxes.
 
-A black box counts by these functions too, as plain Python; so what they call must run as both.
+Only what was seen is stored, in the order in which it was first seen: distinct transitions (o, a, o', label), each with
+its count; the transitions of a pair are linked. A target is o', or O + o' where the episode ended there.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from praemia.kernels.compiling import inlined, jitable
-from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
+from praemia.kernels.compiling import inlined, part
+from praemia.kernels.records import NUM_EXITS, ROW, Bools, Floats, Ints, Records, SmallInts, Unsigned, Whole
 
 # When a plan is due (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
 DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
-GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last whole plan, if not sooner
+GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last full plan, if not sooner
+
+# A distinct transition; ``next`` is 1 + the place of the next one of its pair, or 0.
+TRANSITION = np.dtype(
+    [("count", "f8"), *((name, "i4") for name in ("pair", "target", "label")), ("row", "u4"), ("next", "i4")],
+    align=True,
+)
+# The places of ``Counts.totals``: transitions, extra rows and pairs seen; episodes played, and those at the last full
+# plan; the steps of the last episode that are kept; whether the plan that is requested is a repair.
+TRANSITIONS, ROWS, SLOTS, EPISODES, PLANNED_EPISODES, RECENT, IS_REPAIR = range(7)
+FIRST_ROOM = 64  # transitions that there is room for at first
+
+
+class MachineCounts(NamedTuple):
+    """What was seen of a machine that has to be learned. Empty where the machine is known."""
+
+    visits: Floats  # [L, M]
+    moves: Floats  # [L, M, M], how often each machine state came next
+    rewards: Floats  # [L, M], the sums of the rewards
+
+
+class Counts(NamedTuple):
+    """All that is counted in a run."""
+
+    visits: Ints  # [O·A]
+    at_plan: Ints  # [O·A], the visits when the last plan was made
+    slots: SmallInts  # [O·A], a pair was visited as the i-th; −1 before its first visit
+    first: SmallInts  # [O·A], 1 + the place of the pair's first transition in the list, or 0
+    transitions: Records  # [·], TRANSITION
+    rows: Records  # [·], ROW: the extra continuation rows of what was seen
+    is_met: Bools  # [O]
+    step_visits: SmallInts  # [H + 1, O], visits to each observation at each step; [0, O] if they are not counted
+    machine: MachineCounts
+    recent: SmallInts  # [H, 6], the steps (o, a, target, label, m, m') of the last episode; [0, 6] if they are not kept
+    recent_rewards: Floats  # [H]
+    totals: Ints  # [7]
+
+    @classmethod
+    def empty(cls, sizes: tuple[int, int, int], machine: tuple[int, int], *, steps: bool, recent: bool) -> Counts:
+        """Return counts of nothing, for (O, A, H) and (L, M) of a machine that is learned, (0, 0) else."""
+        num_observations, num_actions, horizon = sizes
+        pairs, kept = num_observations * num_actions, horizon if recent else 0
+        shape = machine[0], machine[1]
+        return cls(
+            visits=np.zeros(pairs, dtype=np.int64),
+            at_plan=np.zeros(pairs, dtype=np.int64),
+            slots=np.full(pairs, -1, dtype=np.int32),
+            first=np.zeros(pairs, dtype=np.int32),
+            transitions=np.zeros(FIRST_ROOM + horizon, dtype=TRANSITION),
+            rows=np.zeros(FIRST_ROOM + horizon, dtype=ROW),
+            is_met=np.zeros(num_observations, dtype=bool),
+            step_visits=np.zeros((horizon + 1 if steps else 0, num_observations), dtype=np.int32),
+            machine=MachineCounts(np.zeros(shape), np.zeros((*shape, machine[1])), np.zeros(shape)),
+            recent=np.zeros((kept, 6), dtype=np.int32),
+            recent_rewards=np.zeros(kept),
+            totals=np.zeros(7, dtype=np.int64),
+        )
+
+    def with_room(self, horizon: int) -> Counts:
+        """Return the counts with room for an episode's transitions."""
+        return self._replace(
+            transitions=_with_room(self.transitions, int(self.totals[TRANSITIONS]), horizon),
+            rows=_with_room(self.rows, int(self.totals[ROWS]), horizon),
+        )
+
+
+def _with_room(records: Records, used: int, needed: int) -> Records:
+    if used + needed <= len(records):
+        return records
+    return np.concatenate((records, np.zeros(len(records) + needed, dtype=records.dtype)))
 
 
 @inlined
-def add_state(counts: CountArrays, state: Whole) -> None:
-    """Note that a state was met; an end is not a state."""
-    states = counts.states
-    if state < states.shape[0] and states[state]["is_met"] == 0:
-        states[state]["is_met"] = 1
-        total = counts.totals[0]
-        states[total["states"]]["ith_met"] = state
-        total["states"] += 1
+def has_room(counts: Counts, horizon: int) -> bool:
+    """Tell whether there is room for whatever an episode may bring."""
+    used = max(counts.totals[TRANSITIONS] - counts.transitions.shape[0], counts.totals[ROWS] - counts.rows.shape[0])
+    return bool(used + horizon <= 0)
 
 
 @inlined
-def count_visit(counts: CountArrays, pair: Whole, place: Whole, replan: int) -> bool:
-    """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
-    counts.successors[place]["count"] += 1.0
-    own = counts.pairs[pair]
-    visits, before = own["visits"] + 1, own["at_plan"]
-    own["visits"] = visits
-    if visits == 1:
-        total = counts.totals[0]
-        own["slot"] = total["slots"]
-        total["slots"] += 1
+def add_row(counts: Counts, label: Whole, target: Whole) -> Whole:
+    """Number the next extra row, that of (label, target); return its place in a table."""
+    x = counts.totals[ROWS]
+    counts.rows[x]["label"], counts.rows[x]["target"] = label, target
+    counts.totals[ROWS] = x + 1
+    return np.int64(counts.is_met.shape[0] + NUM_EXITS + x)
+
+
+@inlined
+def add_transition(counts: Counts, pair: Whole, target: Whole, label: Whole, row: Whole) -> Whole:
+    """Make a place for a transition seen for the first time, and return it; it is not counted yet."""
+    place = counts.totals[TRANSITIONS]
+    seen = counts.transitions[place]
+    seen["pair"], seen["target"], seen["label"], seen["row"] = pair, target, label, row
+    seen["next"] = counts.first[pair]
+    counts.first[pair] = place + 1
+    counts.totals[TRANSITIONS] = place + 1
+    if target < counts.is_met.shape[0]:
+        counts.is_met[target] = True
+    return place
+
+
+@inlined
+def count_visit(visits: Ints, at_plan: Ints, slots: SmallInts, totals: Ints, pair: Whole, replan: int) -> bool:
+    """Count a visit to a pair; tell whether a plan has become due."""
+    number = visits[pair] + 1
+    visits[pair] = number
+    if number == 1:
+        slots[pair] = totals[SLOTS]
+        totals[SLOTS] += 1
     if replan == DOUBLING:
-        return bool(visits & (visits - 1) == 0)
+        return bool(number & (number - 1) == 0)
     if replan < 0:
-        return bool(visits == -replan)
-    if replan == STEP:
-        return True
-    due = has_grown(visits, before)
-    if due and replan == REPAIR:
-        add_changed(counts, pair)
-    return due
+        return bool(number == -replan)
+    return bool(replan == STEP or has_grown(number, at_plan[pair]))
 
 
-@jitable
+@inlined
 def has_grown(visits: Whole, before: Whole) -> bool:
     """Tell whether a pair has been visited as often since a plan as before it."""
     return bool(visits - before >= (before if before > 1 else 1))
 
 
-@jitable
-def add_changed(counts: CountArrays, pair: Whole) -> None:
-    """Note that the plan has to be repaired at the state of a pair."""
-    states, total = counts.states, counts.totals[0]
-    state = pair // (counts.pairs.shape[0] // states.shape[0])
-    if states[state]["is_changed"] == 0:
-        states[state]["is_changed"] = 1
-        states[total["changed"]]["ith_changed"] = state
-        total["changed"] += 1
-
-
 @inlined
-def keep_step(
-    counts: CountArrays, h: int, o: Whole, a: Whole, target: Whole, label: Whole, m: Whole, m_next: Whole, reward: float
-) -> None:
-    """Keep a step for learners that learn from it."""
-    step = counts.recent[h]
-    step["o"], step["a"], step["target"], step["label"] = o, a, target, label
-    step["m"], step["m_next"], step["reward"] = m, m_next, reward
-    counts.totals[0]["recent"] = h + 1
-
-
-@inlined
-def count_move(machine: MachineCounts, row: Whole, target: Whole, num_machine_states: int, reward: float) -> bool:
+def count_move(machine: MachineCounts, label: Whole, m: Whole, m_next: Whole, reward: float) -> bool:
     """Count a move of a machine that is being learned; tell whether a plan has become due: its visits doubled."""
-    machine.moves[row * num_machine_states + target] += 1.0
-    machine.rewards[row] += reward
-    machine.visits[row] += 1.0
-    visits = np.int64(machine.visits[row])
+    machine.moves[label, m, m_next] += 1.0
+    machine.rewards[label, m] += reward
+    machine.visits[label, m] += 1.0
+    visits = np.int64(machine.visits[label, m])
     return bool(visits & (visits - 1) == 0)
 
 
 @inlined
-def count_episode(counts: CountArrays, replan: int) -> bool:
+def count_episode(totals: Ints, replan: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
-    total = counts.totals[0]
-    total["episodes"] += 1
-    if replan == REPAIR:
-        return bool(total["changed"] > 0 or episodes_have_grown(counts))
-    return bool(replan == EPISODE or (replan == GROWTH and episodes_have_grown(counts)))
-
-
-@jitable
-def episodes_have_grown(counts: CountArrays) -> bool:
-    """Tell whether enough episodes have been played since the last plan."""
-    total = counts.totals[0]
-    return bool(GROWN * (total["episodes"] - total["at_plan"]) >= total["at_plan"])
+    totals[EPISODES] += 1
+    return bool(replan == EPISODE or ((replan == GROWTH or replan == REPAIR) and episodes_have_grown(totals)))
 
 
 @inlined
-def add_successor(counts: CountArrays, pair: Whole, target: Whole, label: Whole, row: Whole) -> Whole:
-    """Make room for a successor seen for the first time; return its place."""
-    own = counts.pairs[pair]
-    place = own["first"] + np.int64(own["distinct"])
-    own["distinct"] += 1
-    successor = counts.successors[place]
-    successor["target"], successor["label"], successor["row"] = target, label, row
-    if counts.links.shape[0] > 0 and target < counts.states.shape[0]:
-        add_link(counts, pair, target)
-    return place  # type: ignore[no-any-return]
+def episodes_have_grown(totals: Ints) -> bool:
+    """Tell whether enough episodes have been played since the last full plan."""
+    return bool(GROWN * (totals[EPISODES] - totals[PLANNED_EPISODES]) >= totals[PLANNED_EPISODES])
 
 
-@jitable
-def add_link(counts: CountArrays, pair: Whole, target: Whole) -> None:
-    """Note that the state of a pair leads to another."""
-    total, states = counts.totals[0], counts.states
-    link = counts.links[total["links"]]
-    link["state"], link["next"] = pair // (counts.pairs.shape[0] // states.shape[0]), states[target]["into"]
-    total["links"] += 1
-    states[target]["into"] = total["links"]
+@part
+def request_plan(counts: Counts, replan: int, step: Whole) -> None:
+    """Note whether a plan, requested before a step, is a repair of the last one; if not, what it will be made from."""
+    is_repair = replan == REPAIR and (step > 0 or not episodes_have_grown(counts.totals))
+    counts.totals[IS_REPAIR] = 1 if is_repair else 0
+    if not is_repair and replan != STEP:
+        counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
+        for pair in range(counts.visits.shape[0]):
+            counts.at_plan[pair] = counts.visits[pair]
 
 
-@inlined
-def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
-    """Number the next extra row, that of (label, target); return its place in a table."""
-    total = counts.totals[0]
-    x = total["rows"]
-    row = counts.rows[x]
-    row["label"], row["target"] = label, target
-    total["rows"] = x + 1
-    if target < counts.states.shape[0]:
-        row["next"] = counts.states[target]["rows"]
-        counts.states[target]["rows"] = x + 1
-    return counts.states.shape[0] + NUM_EXITS + x  # type: ignore[no-any-return]
+class Edges(NamedTuple):
+    """The transitions of all pairs side by side: those of a pair are start[pair] … start[pair + 1] − 1."""
+
+    start: Ints  # [O·A + 1]
+    weights: Floats  # counts, or probabilities
+    rows: Unsigned
+    totals: Floats  # [O·A], the sum of a pair's weights; 0 for one without transitions
 
 
-@inlined
-def ask_for_plan(counts: CountArrays, replan: int, step: Whole) -> None:
-    """Note whether a plan, asked for before a step, is to be made or the last one to be repaired."""
-    if replan == REPAIR and (step > 0 or not episodes_have_grown(counts)):
-        counts.totals[0]["is_repair"] = 1
-    else:
-        ask_for_whole_plan(counts)
+@part
+def copy_pair(counts: Counts, pair: Whole, at: Whole, weights: Floats, rows: Unsigned) -> Whole:
+    """Copy the transitions of a pair from place ``at`` on; return where they end."""
+    place = np.int64(counts.first[pair])
+    while place > 0:
+        seen = counts.transitions[place - 1]
+        weights[at], rows[at] = seen["count"], seen["row"]
+        place = np.int64(seen["next"])
+        at += 1
+    return at
 
 
-@jitable
-def ask_for_whole_plan(counts: CountArrays) -> None:
-    """Note that a plan is to be made, whatever there is to repair."""
-    total = counts.totals[0]
-    total["is_repair"], total["at_plan"] = 0, total["episodes"]
-
-
-@inlined
-def note_visits(counts: CountArrays) -> None:
-    """Note what was counted when a plan was made."""
-    for i in range(counts.pairs.shape[0]):
-        pair = counts.pairs[i]
-        pair["at_plan"] = pair["visits"]
+@part
+def edges_of(counts: Counts) -> Edges:
+    """Return what was seen, pair by pair."""
+    num_pairs, size = counts.visits.shape[0], counts.totals[TRANSITIONS]
+    start, totals = np.empty(num_pairs + 1, dtype=np.int64), np.empty(num_pairs)
+    weights, rows, at = np.empty(size), np.empty(size, dtype=np.uint32), np.int64(0)
+    for pair in range(num_pairs):
+        start[pair], totals[pair] = at, float(counts.visits[pair])
+        at = copy_pair(counts, pair, at, weights, rows)
+    start[num_pairs] = at
+    return Edges(start, weights, rows, totals)

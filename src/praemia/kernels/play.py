@@ -1,58 +1,54 @@
-"""Play whole stretches of episodes, counting as they go, until a new plan is due; plan, and so on.
+"""Play whole stretches of episodes, counting as they go, until a new plan is due.
 
-A choice among several alternatives takes the next number of the world's generator; a single alternative takes none.
-``plan_and_play`` returns after an amount of work that the caller sets, so that the caller can serve Ctrl-C and show
-progress.
+A choice among several alternatives takes the next of the world's random numbers; a single alternative takes none. They
+are drawn beforehand, in order (``Chance``): to hand NumPy's generator to a kernel takes longer than to use it.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INTERNAL, POINTED_AT, UNCOUNTED, compiled, inlined
+from praemia.kernels.compiling import borrowed, compiled, inlined, part
 from praemia.kernels.counts import (
+    IS_REPAIR,
+    RECENT,
     STEP,
+    Counts,
     add_row,
-    add_state,
-    add_successor,
-    ask_for_plan,
+    add_transition,
     count_episode,
     count_move,
     count_visit,
-    keep_step,
-    note_visits,
+    has_room,
+    request_plan,
 )
-from praemia.kernels.exact import ValueArrays, start_value
-from praemia.kernels.pathwise import BestArrays, step_loss
-from praemia.kernels.plan_data import PlanData
-from praemia.kernels.records import (
-    END,
-    FIRST,
-    NUM_EXITS,
-    Actions,
-    Bools,
-    CountArrays,
-    Floats,
-    Ints,
-    Records,
-    Whole,
-    pay,
-)
+from praemia.kernels.exact import ValueArrays, policy_value, start_value
+from praemia.kernels.pathwise import BestArrays, find_loss
+from praemia.kernels.records import END, NUM_EXITS, Actions, Bools, Floats, Ints, Records, Whole
 
 # A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
 START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], align=True)
 # An edge of p: where it leads (o', or O + o' where the episode ends there), its continuation row among all that there
-# can be, and where it is counted once it has happened (−1 before).
+# can be, and the place where it is counted once it has happened (−1 before).
 EDGE = np.dtype([("sum", "f8"), ("target", "i4"), ("label", "i4"), ("row", "u4"), ("place", "i4")], align=True)
 MOVE = np.dtype([("sum", "f8"), ("target", "i4")], align=True)
 # An extra continuation row, and its place in the learner's tables (−1 before it is needed).
 ROW_PLACE = np.dtype([("label", "i4"), ("target", "i4"), ("place", "i4")], align=True)
+DRAWS = 7  # random numbers that a step takes at most
+
+
+class Chance(NamedTuple):
+    """Random numbers from 0 to 1 to be used in order, and how many are used."""
+
+    numbers: Floats
+    used: Ints  # [1]
 
 
 class WorldArrays(NamedTuple):
-    """A task to be sampled from, and where a learner counts what happens. A learner never sees these."""
+    """A task to be sampled from. A learner never sees these."""
 
     starts: Records  # START
     indptr: Ints  # [O·A + 1]
@@ -63,60 +59,20 @@ class WorldArrays(NamedTuple):
     reward_indptr: Ints
     rewards: Records  # REWARD
     exits: Floats  # [H + 1, NUM_EXITS, M], terminal values
-    weights: Floats  # [H], what a reward counts at each step: γ^h
+    weights: Floats  # [H], the weight of a reward at each step: γ^h
     is_done: Bools  # [M], whether an episode is over in a machine state
     best: BestArrays
 
 
-@compiled(**INTERNAL)
-def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
-    """Return the first place in [first, last) whose running sum exceeds a uniform number."""
-    while last - first > 8:
-        middle = (first + last) // 2
-        if uniform < sums[middle - 1]:
-            last = middle
-        else:
-            first = middle
-    while first < last - 1 and uniform >= sums[first]:
-        first += 1
-    return first
-
-
-@inlined
-def draw_action(probs: Floats, uniform: float) -> Any:
-    """Return the first action up to which the probabilities exceed a uniform number."""
-    a, total = FIRST, probs[0]
-    while a < probs.shape[0] - 1 and uniform >= total:
-        a += 1
-        total += probs[a]
-    return a
-
-
-@compiled(**INTERNAL)
-def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
-    """Give an edge that happened for the first time its place among the counts."""
-    edge, first_extra = world.edges[e], counts.states.shape[0] + NUM_EXITS
-    row, target = np.int64(edge["row"]), np.int64(edge["target"])
-    if row >= first_extra:
-        extra = world.extra_rows[row - first_extra]
-        if extra["place"] < 0:
-            extra["place"] = add_row(counts, extra["label"], extra["target"])
-        row = np.int64(extra["place"])
-    add_state(counts, target)
-    place = add_successor(counts, pair, target, edge["label"], row)
-    edge["place"] = place
-    return place
-
-
 # What a run records of each plan that an episode starts with; and how far it has got. No episode begins after
-# ``budget`` steps; ``at_once`` says whether plans change within episodes, ``is_new`` whether no episode has started
+# ``budget`` steps; ``at_once`` tells whether plans change within episodes, ``is_new`` whether no episode has started
 # with the plan yet (one that was repaired is not new), ``note_from`` after how many steps the next of too many plans is
-# noted, ``epsilon`` how often an action is drawn at random. The rest is of an episode in the middle of which a plan is
-# due: its next step, where it is, and what it got and lost so far.
+# noted, ``epsilon`` how often an action is random. The rest is of an episode in the middle of which a plan is due: its
+# next step, where it is, and its return and loss so far.
 PLAN = np.dtype([("episode", "i8"), ("value", "f8"), ("optimistic", "f8")], align=True)
-_WHOLE = ("played", "steps", "budget", "plans", "is_due", "work", "at_once", "is_new", "note_from", "step", "o", "m")
+_INTEGERS = ("played", "steps", "budget", "plans", "is_due", "at_once", "is_new", "note_from", "step", "o", "m")
 PROGRESS = np.dtype(
-    [(name, "i8") for name in _WHOLE] + [(name, "f8") for name in ("epsilon", "gain", "loss")], align=True
+    [(name, "i8") for name in _INTEGERS] + [(name, "f8") for name in ("epsilon", "gain", "loss")], align=True
 )
 NOTED_SHARE = 50  # where every step changes the plan, it is noted whenever the steps have grown by this part
 
@@ -131,126 +87,172 @@ class LogArrays(NamedTuple):
     progress: Records  # [1], PROGRESS
 
 
-draw_reward = inlined(pay)
+@inlined
+def sample(records: Records, first: Whole, last: Whole, number: float) -> Whole:
+    """Return the first place in [first, last) whose running sum exceeds a random number."""
+    while last - first > 8:
+        middle = (first + last) // 2
+        if number < records[middle - 1]["sum"]:
+            last = middle
+        else:
+            first = middle
+    while first < last - 1 and number >= records[first]["sum"]:
+        first += 1
+    return first
 
 
 @inlined
-def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
-    """Draw where the machine goes from row label · M + m, and what it pays."""
-    j = world.move_indptr[row]
-    if world.move_indptr[row + 1] - j > 1:
-        j = draw(world.moves["sum"], j, world.move_indptr[row + 1], rng.random())
-    r = world.reward_indptr[j]
-    if world.reward_indptr[j + 1] - r > 1:
-        r = draw(world.rewards["sum"], r, world.reward_indptr[j + 1], rng.random())
-    return np.int64(world.moves[j]["target"]), draw_reward(world.rewards[r], rng)
+def sample_action(probs: Floats, number: float) -> Whole:
+    """Return the first action up to which the probabilities exceed a number."""
+    a, total = np.int64(0), probs[0]
+    while a < probs.shape[0] - 1 and number >= total:
+        a += 1
+        total += probs[a]
+    return a
+
+
+@part
+def first_sight(world: WorldArrays, counts: Counts, pair: Whole, e: Whole) -> Whole:
+    """Give an edge that happened for the first time its place among the counts."""
+    edge, first_extra = world.edges[e], counts.is_met.shape[0] + NUM_EXITS
+    row = np.int64(edge["row"])
+    if row >= first_extra:
+        extra = world.extra_rows[row - first_extra]
+        if extra["place"] < 0:
+            extra["place"] = add_row(counts, extra["label"], extra["target"])
+        row = np.int64(extra["place"])
+    place = add_transition(counts, pair, edge["target"], edge["label"], row)
+    edge["place"] = place
+    return place
 
 
 @inlined
-def begin_episode(world: WorldArrays, counts: CountArrays, rng: Any) -> tuple[Any, Any]:
-    """Draw where an episode begins; return the observation and the machine state."""
-    starts, s = world.starts, FIRST
-    if starts.shape[0] > 1:
-        s = draw(starts["sum"], s, starts.shape[0], rng.random())
-    start = starts[s]
-    o = np.int64(start["o"])
-    add_state(counts, o)
-    return o, np.int64(start["m"])
+def can_play(counts: Counts, chance: Chance, horizon: int) -> bool:
+    """Tell whether there is room for what another episode may bring, and chance enough."""
+    return has_room(counts, horizon) and chance.used[0] + DRAWS * horizon + 1 <= chance.numbers.shape[0]
 
 
-@inlined
-def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, replan: int) -> bool:
-    """Count a transition along an edge; tell whether a plan has become due."""
-    place = np.int64(world.edges[e]["place"])
-    if place < 0:
-        place = np.int64(first_sight(world, counts, pair, e))
-    return count_visit(counts, pair, place, replan)
-
-
-@inlined
-def play_on(
-    world: WorldArrays, counts: CountArrays, policy: Actions, replan: int, rng: Any, log: LogArrays
-) -> tuple[int, bool, bool]:
+@part
+def play_episode(
+    world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays
+) -> tuple[Any, bool, bool]:
     """Play an episode on from where ``log`` is; return its steps so far, and whether it is over and a plan is due."""
-    horizon, num_machine_states, progress = policy.shape[0], policy.shape[2], log.progress[0]
-    num_actions, indptr, edges = counts.pairs.shape[0] // policy.shape[1], world.indptr, world.edges
-    uses_steps, keeps_recent, epsilon = counts.steps.shape[0] > 0, counts.recent.shape[0] > 0, progress["epsilon"]
-    learn_machine, keeps_losses = counts.machine.visits.shape[0] > 0, log.losses.shape[0] > 0
+    # Names of their own for all arrays: what a loop takes out of a bundle, Numba counts anew at every step.
+    indptr, edges, weights, known = world.indptr, world.edges, world.weights, world.best.known
+    move_indptr, moves, reward_indptr, rewards = world.move_indptr, world.moves, world.reward_indptr, world.rewards
+    exits, is_done, losses, numbers = world.exits, world.is_done, log.losses, chance.numbers
+    visits, at_plan, slots, transitions = counts.visits, counts.at_plan, counts.slots, counts.transitions
+    step_visits, recent, recent_rewards, totals = counts.step_visits, counts.recent, counts.recent_rewards, counts.totals
+    machine_visits, progress, used = counts.machine.visits, log.progress[0], chance.used[0]
+    horizon, size, num_machine_states = policy.shape[0], policy.shape[1], policy.shape[2]
+    num_actions, epsilon = visits.shape[0] // size, progress["epsilon"]
     o, m, gain, loss = progress["o"], progress["m"], progress["gain"], progress["loss"]
     length, is_over, due = horizon, True, False
     for h in range(progress["step"], horizon):
-        a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
-        if epsilon > 0.0 and rng.random() < epsilon:
-            a = np.int64(rng.random() * num_actions)
+        if policy.ndim == 3:
+            a = np.int64(policy[h, o, m])
+        else:
+            a = sample_action(policy[h, o, m], numbers[used])
+            used += 1
+        if epsilon > 0.0:
+            if numbers[used] < epsilon:
+                a = np.int64(numbers[used + 1] * num_actions)
+            used += 2
         pair = o * num_actions + a
-        e = indptr[pair]
-        if indptr[pair + 1] - e > 1:
-            e = draw(edges["sum"], e, indptr[pair + 1], rng.random())
-        z, label = np.int64(edges[e]["target"]), np.int64(edges[e]["label"])
+        e, last = indptr[pair], indptr[pair + 1]
+        if last - e > 1:
+            e, used = sample(edges, e, last, numbers[used]), used + 1
+        z, label, place = np.int64(edges[e]["target"]), np.int64(edges[e]["label"]), np.int64(edges[e]["place"])
         move = label * num_machine_states + m
-        m_next, reward = move_machine(world, move, rng)
-        gain += world.weights[h] * reward
-        if keeps_losses:
-            loss += world.weights[h] * step_loss(world, world.best, h, o, m, a)
-        if uses_steps:
-            counts.steps[h, o] += 1
-        if count_edge(world, counts, pair, e, replan):
+        j, last = move_indptr[move], move_indptr[move + 1]
+        if last - j > 1:
+            j, used = sample(moves, j, last, numbers[used]), used + 1
+        r, last = reward_indptr[j], reward_indptr[j + 1]
+        if last - r > 1:
+            r, used = sample(rewards, r, last, numbers[used]), used + 1
+        m_next, reward = np.int64(moves[j]["target"]), rewards[r]["value"]
+        if rewards[r]["width"] > 0.0:
+            reward, used = reward + rewards[r]["width"] * numbers[used], used + 1
+        gain += weights[h] * reward
+        if losses.shape[0] > 0:
+            at = ((h * size + o) * num_machine_states + m) * num_actions + a
+            lost = known[at] if known.shape[0] > 0 else -1.0
+            if lost < 0.0:
+                lost = find_loss(world, h, o, m, a)
+                if known.shape[0] > 0:
+                    known[at] = lost
+            loss += weights[h] * lost
+        if step_visits.shape[0] > 0:
+            step_visits[h, o] += 1
+        if place < 0:
+            place = np.int64(first_sight(world, counts, pair, e))
+        transitions[place]["count"] += 1.0
+        if count_visit(visits, at_plan, slots, totals, pair, replan):
             due = True
-        if learn_machine and count_move(counts.machine, move, m_next, num_machine_states, reward):
+        if machine_visits.shape[0] > 0 and count_move(counts.machine, label, m, m_next, reward):
             due = True
-        if keeps_recent:
-            keep_step(counts, h, o, a, z, label, m, m_next, reward)
+        if recent.shape[0] > 0:
+            recent[h, 0], recent[h, 1], recent[h, 2], recent[h, 3], recent[h, 4], recent[h, 5] = o, a, z, label, m, m_next
+            recent_rewards[h], totals[RECENT] = reward, h + 1
         o, m = z, m_next
-        if z >= policy.shape[1] or world.is_done[m]:
-            gain += world.weights[h] * world.exits[h + 1, END, m]
+        if z >= size or is_done[m]:
+            gain += weights[h] * exits[h + 1, END, m]
             length = h + 1
             break
         if due and progress["at_once"] and h + 1 < horizon:
             length, is_over = h + 1, False
             break
+    chance.used[0] = used
     progress["o"], progress["m"], progress["gain"], progress["loss"] = o, m, gain, loss
     return length, is_over, due
 
 
-@compiled(**POINTED_AT)
-def play(
-    world: WorldArrays, counts: CountArrays, policy: Actions, replan: int, rng: Any, log: LogArrays, last: Whole
+@part
+def play_episodes(
+    world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays, last: Whole
 ) -> None:
     """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
-    It stops when a plan is due, ``last`` episodes are played in all, or the budget of steps is spent; with ``at_once``
-    also within an episode, and after the first one in which a plan changed. An episode that ends, or whose machine is
-    done, is over, and its remaining steps are worth what the exit is.
+    It stops when a plan is due, ``last`` episodes are played in all, the budget of steps is spent, or there is no room
+    for what another episode may bring, or too few random numbers; with ``at_once`` also within an episode, and after
+    the first one in which a plan changed. An episode that ends, or whose machine is done, is over, and its remaining
+    steps have the value of the exit.
     """
-    due, progress = False, log.progress[0]
-    episode, num_steps = progress["played"], progress["steps"]
+    due, progress, horizon = False, log.progress[0], policy.shape[0]
+    episode, num_steps, starts, step_visits = progress["played"], progress["steps"], world.starts, counts.step_visits
     while episode < last and num_steps < progress["budget"] and not due:
+        if not can_play(counts, chance, horizon):
+            break
         if progress["step"] == 0:
-            progress["o"], progress["m"] = begin_episode(world, counts, rng)
-            progress["gain"], progress["loss"] = 0.0, 0.0
-        length, is_over, due = play_on(world, counts, policy, replan, rng, log)
+            s = np.int64(0)
+            if starts.shape[0] > 1:
+                s = sample(starts, s, np.int64(starts.shape[0]), chance.numbers[chance.used[0]])
+                chance.used[0] += 1
+            progress["o"], progress["m"], progress["gain"], progress["loss"] = starts[s]["o"], starts[s]["m"], 0.0, 0.0
+            counts.is_met[starts[s]["o"]] = True
+        length, is_over, due = play_episode(world, counts, policy, replan, chance, log)
         progress["step"] = 0 if is_over else length
         if is_over:
-            if counts.steps.shape[0] > 0 and progress["o"] < policy.shape[1]:
-                counts.steps[length, progress["o"]] += 1
+            if step_visits.shape[0] > 0 and progress["o"] < policy.shape[1]:
+                step_visits[length, progress["o"]] += 1
             log.returns[episode], log.steps[episode] = progress["gain"], length
             if log.losses.shape[0] > 0:
                 log.losses[episode] = progress["loss"]
             episode, num_steps = episode + 1, num_steps + length
-            due = count_episode(counts, replan) or due
+            due = count_episode(counts.totals, replan) or due
             if progress["is_new"]:
                 break
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
 
 
-@inlined
+@part
 def is_to_be_noted(progress: Any, replan: int) -> bool:
     """Tell whether an episode is about to start with a plan that the run has to record."""
     starts = progress["is_new"] > 0 and progress["step"] == 0
     return bool(starts and (replan != STEP or progress["steps"] >= progress["note_from"]))
 
 
-@inlined
+@part
 def count_noted(progress: Any) -> None:
     """Count a plan that has been recorded."""
     progress["note_from"] = progress["steps"] + progress["steps"] // NOTED_SHARE
@@ -258,55 +260,78 @@ def count_noted(progress: Any) -> None:
     progress["is_new"] = 0
 
 
-@compiled(**UNCOUNTED)
-def plan_and_play(
-    plan: Any,
-    play: Any,
-    value_policy: Any,
+@compiled
+def value_and_play(
     world: WorldArrays,
-    data: PlanData,
-    learner_rng: Any,
-    policy: Actions,
+    counts: Counts,
     values: ValueArrays,
-    log: LogArrays,
+    policy: Actions,
     replan: int,
-    rng: Any,
-    most_work: int,
+    chance: Chance,
+    log: LogArrays,
+    last: int,
 ) -> None:
-    """Plan and play on from where ``log`` is; ``play`` and ``value_policy`` are those above.
+    """Record the exact value of a plan that is new, unless values.states is empty, and play it."""
+    world, counts, values, log = borrowed(world), borrowed(counts), borrowed(values), borrowed(log)
+    policy, chance = borrowed(policy), borrowed(chance)
+    progress = log.progress[0]
+    if is_to_be_noted(progress, replan):
+        entry = log.plans[progress["plans"]]
+        entry["episode"] = progress["played"]
+        if values.states.shape[0] > 0:
+            entry["value"] = policy_value(values, world.starts, policy)
+        count_noted(progress)
+    play_episodes(world, counts, policy, replan, chance, log, last)
 
-    It ends when all episodes are played or the budget of steps is spent, after an amount of work (in sums), or when the
-    log or the memory of action values is full. ``rng`` is the world's. Plans are valued unless values.states is empty.
+
+@cache
+def plan_and_play(plan: Any) -> Any:
+    """Return the compiled loop for a learner that plans within episodes: its kernel is compiled into it.
+
+    ``plan(data, counts, stream, policy)`` is a function that ``part`` has decorated. It changes policy[H, O, M] in
+    place, leaves V_0 in data.values[O, W], and returns how much work it did.
     """
-    progress, counts, memory = log.progress[0], data.counts, data.memory
-    horizon, total, work = policy.shape[0], log.returns.shape[0], 0
-    while progress["played"] < total and progress["steps"] < progress["budget"] and work < most_work:
-        number, slots = progress["plans"], counts.totals[0]["slots"]
-        if progress["is_due"]:
-            if number == log.plans.shape[0] or 0 < memory.action_values.shape[1] < slots:
+
+    @compiled
+    def loop(
+        world: WorldArrays,
+        counts: Counts,
+        values: ValueArrays,
+        data: Any,
+        stream: Ints,
+        policy: Actions,
+        replan: int,
+        chance: Chance,
+        log: LogArrays,
+        last: int,
+        most_work: int,
+    ) -> int:
+        """Plan and play on from where ``log`` is, up to an amount of work, or until there is no room; return it."""
+        world, counts, values, log = borrowed(world), borrowed(counts), borrowed(values), borrowed(log)
+        data, stream, policy, chance = borrowed(data), borrowed(stream), borrowed(policy), borrowed(chance)
+        progress, horizon, work = log.progress[0], policy.shape[0], 0
+        while progress["played"] < last and progress["steps"] < progress["budget"] and work < most_work:
+            if not can_play(counts, chance, horizon) or progress["plans"] == log.plans.shape[0]:
                 break
-            ask_for_plan(counts, replan, progress["step"])
-            if replan != STEP and counts.totals[0]["is_repair"] == 0:
-                note_visits(counts)
-                work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
-            plan(data, learner_rng, policy)
-            work += 16 * policy.shape[2] * counts.totals[0]["computed"] * counts.totals[0]["is_repair"]
-            progress["is_due"] = 0
-            if counts.totals[0]["is_repair"] == 0:
-                progress["is_new"] = 1
-        if is_to_be_noted(progress, replan):
-            if number == log.plans.shape[0]:
-                break
-            entry = log.plans[number]
-            entry["episode"] = progress["played"]
-            entry["optimistic"] = start_value(world.starts, memory.tables[0])
-            if values.states.shape[0] > 0:
-                entry["value"] = value_policy(values, world.starts, policy)
-            count_noted(progress)
-        first = progress["played"]
-        left = most_work - work if most_work > work else 0
-        last = first + 1 + left // (8 * horizon)
-        last = last if last < total else np.int64(total)
-        play(world, counts, policy, replan, rng, log, last)
-        work += (progress["played"] - first) * 8 * horizon
-    progress["work"] += work
+            if progress["is_due"]:
+                request_plan(counts, replan, progress["step"])
+                work += plan(data, counts, stream, policy)
+                progress["is_due"] = 0
+                if counts.totals[IS_REPAIR] == 0:
+                    progress["is_new"] = 1
+            if is_to_be_noted(progress, replan):
+                entry = log.plans[progress["plans"]]
+                entry["episode"] = progress["played"]
+                entry["optimistic"] = start_value(world.starts, data.values.reshape(-1), data.values.shape[1])
+                if values.states.shape[0] > 0:
+                    entry["value"] = policy_value(values, world.starts, policy)
+                    work += horizon * values.states.shape[0]
+                count_noted(progress)
+            first = progress["played"]
+            play_episodes(
+                world, counts, policy, replan, chance, log, min(last, first + 1 + (most_work - work) // (8 * horizon))
+            )
+            work += (progress["played"] - first) * 8 * horizon
+        return work
+
+    return loop

@@ -1,78 +1,84 @@
-"""Tabular Q-learning: a plan that is due after every step and learns from it, for the machine state met or for all.
-
-Q(o, m, a) is kept as memory.by_pair[o·A + a, m] and max_a Q as the V_0 of a plan, in memory.tables[0]. The constants
-are what an end at each step is worth.
-"""
+"""Tabular Q-learning: a plan that is due after every step and learns from it, for the machine state met or for all."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from praemia.kernels.numbers import flat
-from praemia.kernels.plan_data import PlanData
-from praemia.kernels.records import Actions, Whole
-from praemia.kernels.switches import FOR_ALL_STATES
-from praemia.kernels.ties import draw_best
+from praemia.kernels.compiling import part
+from praemia.kernels.counts import RECENT, Counts
+from praemia.kernels.records import Actions, Floats, Ints, LayerArrays, Whole
+from praemia.kernels.ties import sample_best
 
 
-def value_after(data: PlanData, target: Whole, m: Whole, end: float) -> float:
-    """Return max_a Q of a successor, or what the end is worth where the episode is over."""
-    if target >= data.counts.states.shape[0] or data.spec.is_done[m] > 0.0:
+class QMemory(NamedTuple):
+    """The table Q(o, m, a), and what it is updated with."""
+
+    table: Floats  # [O·A, M]
+    values: Floats  # [O, W], max_a Q
+    layers: LayerArrays  # τ and φ, for updates of every machine state
+    ends: Floats  # [H], the value of an end at each step
+    is_done: Floats  # [W]
+    rate: float
+    discount: float
+    initial: float
+    for_all_states: bool
+
+
+@part
+def value_after(memory: QMemory, target: Whole, m: Whole, end: float) -> float:
+    """Return max_a Q of a successor, or the value of the end where the episode is over."""
+    if target >= memory.values.shape[0] or memory.is_done[m] > 0.0:
         return end
-    return float(data.memory.tables[0, target, m])
+    return float(memory.values[target, m])
 
 
-def mean_target(data: PlanData, label: Whole, m: Whole, target: Whole, end: float) -> float:
+@part
+def mean_target(memory: QMemory, label: Whole, m: Whole, target: Whole, end: float) -> float:
     """Return φ(m, label) + γ·Σ_m' τ(m'|m, label)·max_a Q(target, m', a)."""
-    layers, width, total = data.spec.layers, data.memory.tables.shape[2], 0.0
+    layers, width, total = memory.layers, memory.values.shape[1], 0.0
     for layer in range(layers.indptr[label], layers.indptr[label + 1]):
         at = layer * width + m
         if layers.probs[at] > 0.0:
             m_next = np.int64(layers.targets[at])
             if layers.common[layer] >= 0:
                 m_next = np.int64(layers.common[layer])
-            total += layers.probs[at] * value_after(data, target, m_next, end)
-    return float(layers.paid[label * width + m] + data.fixed[0]["next_discount"] * total)
+            total += layers.probs[at] * value_after(memory, target, m_next, end)
+    return float(layers.paid[label * width + m] + memory.discount * total)
 
 
-def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Whole, target: float) -> None:
-    """Move Q(o, m, a) towards a target; play the best action there, drawn among equals."""
-    table, num_actions = data.memory.by_pair, data.counts.pairs.shape[0] // policy.shape[1]
+@part
+def update(memory: QMemory, stream: Ints, policy: Actions, o: Whole, m: Whole, a: Whole, target: float) -> None:
+    """Move Q(o, m, a) towards a target; play the best action there, sampled among equals."""
+    table, num_actions = memory.table, memory.table.shape[0] // policy.shape[1]
     first, num_machine_states = o * num_actions, table.shape[1]
-    table[first + a, m] += data.fixed[0]["rate"] * (target - table[first + a, m])
-    best = draw_best(flat(table), first * num_machine_states + m, num_machine_states, num_actions, rng)
-    data.memory.tables[0, o, m] = table[first + best, m]
+    table[first + a, m] += memory.rate * (target - table[first + a, m])
+    flat, start = table.reshape(-1), first * num_machine_states + m
+    best = sample_best(flat, start, num_machine_states, num_actions, stream, -1, 0.0)
+    memory.values[o, m] = table[first + best, m]
     if policy[0, o, m] != best:
         for h in range(policy.shape[0]):
             policy[h, o, m] = best
 
 
-def begin(data: PlanData, policy: Actions) -> None:
-    """Write the value that the table starts with, and play the same actions at every step."""
-    table, initial = data.memory.by_pair, data.fixed[0]["initial"]
-    for pair in range(table.shape[0]):
-        for m in range(table.shape[1]):
-            table[pair, m] = initial
-    for o in range(policy.shape[1]):
-        for m in range(policy.shape[2]):
-            data.memory.tables[0, o, m] = initial
-            for h in range(1, policy.shape[0]):
-                policy[h, o, m] = policy[0, o, m]
-
-
-def learn(data: PlanData, rng: Any, policy: Actions) -> None:
-    """Learn from the last step; before the first one, begin."""
-    counts, taken = data.counts, data.counts.totals[0]["recent"]
+@part
+def learn(memory: QMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
+    """Learn from the last step; before the first one, fill the table and play the same actions at every step."""
+    taken = counts.totals[RECENT]
     if taken == 0:
-        begin(data, policy)
-        return
-    step, end = counts.recent[taken - 1], data.constants[taken - 1]
-    o, a, target = np.int64(step["o"]), np.int64(step["a"]), np.int64(step["target"])
-    if FOR_ALL_STATES:
+        memory.table[:] = memory.initial
+        memory.values[:] = memory.initial
+        for h in range(1, policy.shape[0]):
+            policy[h] = policy[0]
+        return 1
+    step, end = counts.recent[taken - 1], memory.ends[taken - 1]
+    o, a, target, label = np.int64(step[0]), np.int64(step[1]), np.int64(step[2]), np.int64(step[3])
+    if memory.for_all_states:
         for m in range(policy.shape[2]):
-            update(data, rng, policy, o, m, a, mean_target(data, np.int64(step["label"]), m, target, end))
+            update(memory, stream, policy, o, m, a, mean_target(memory, label, m, target, end))
     else:
-        later = value_after(data, target, np.int64(step["m_next"]), end)
-        update(data, rng, policy, o, np.int64(step["m"]), a, step["reward"] + data.fixed[0]["next_discount"] * later)
+        later = value_after(memory, target, np.int64(step[5]), end)
+        reward = counts.recent_rewards[taken - 1] + memory.discount * later
+        update(memory, stream, policy, o, np.int64(step[4]), a, reward)
+    return 16

@@ -60,14 +60,18 @@ def fill_rows(
 
 
 @part
-def fill_tops(zero: Any, support: LabelSupport, values: Floats, width: int, by_label: Floats, tops: Floats) -> None:
-    """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; values[o · W + m] is V_{h+1}."""
+def fill_tops(
+    zero: Any, support: LabelSupport, paid: Floats, values: Floats, width: int, by_label: Floats, tops: Floats
+) -> None:
+    """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; values[o · W + m] is V_{h+1}.
+
+    ``paid`` is φ on the labels of the support, usually that of its layers.
+    """
     for lane in range(0, width, num_lanes(zero)):
         for label in range(support.indptr.shape[0] - 1):
             best = zero - np.inf
             for i in range(support.indptr[label], support.indptr[label + 1]):
                 start = np.int64(support.targets[i]) * width
-                paid = support.layers.paid
                 best = np.maximum(best, continuation(zero, support.layers, paid, label, values, start, lane, width))
             store(by_label, label * width + lane, best)
         for group in range(support.group_indptr.shape[0] - 1):

@@ -13,12 +13,11 @@ from praemia.learners.registry import CLASSES, kind_of, make, names, parameters_
 
 # What it takes to write a learner.
 _BASES = {
-    "BonusLearner": "praemia.learners.compiled",
-    "Experience": "praemia.learners.base",
+    "Experience": "praemia.learners.experience",
     "Learner": "praemia.learners.base",
     "LearnerPlan": "praemia.learners.base",
     "parameter": "praemia.learners.base",
-    "plan_with_bonus": "praemia.learners.compiled",
+    "plan_with_bonus": "praemia.learners.backward",
 }
 _HOME_OF = {**CLASSES, **_BASES}
 

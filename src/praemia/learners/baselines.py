@@ -10,19 +10,18 @@ locks; elsewhere it explores like any posterior sampling, and good learners lose
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels.records import SMALLEST
-from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
+from praemia.learners.base import Learner, LearnerPlan, parameter
+from praemia.learners.experience import Experience
 from praemia.planning.exact import solve
 from praemia.tasks.task import Task
 
 
-@dataclass(frozen=True, kw_only=True)
 class Random(Learner):
     """Act uniformly at random.
 
@@ -47,7 +46,6 @@ class Random(Learner):
         return LearnerPlan(np.broadcast_to(1.0 / spec.num_actions, shape))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Optimal(Learner):
     """Play the optimal policy of the true task, which it knows: its regret is 0.
 
@@ -73,7 +71,6 @@ class Optimal(Learner):
         return LearnerPlan(plan.policy, plan.values[0])
 
 
-@dataclass(frozen=True, kw_only=True)
 class ToldSupport(Learner):
     """An oracle baseline: posterior sampling that knows the support of every pair.
 

@@ -20,20 +20,18 @@ never recovers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.learners.backward import plan_with_bonus
+from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.experience import Experience
 from praemia.tasks.spec import TaskSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class EQO(BonusLearner):
+class EQO(Learner):
     """Exploration via quasi-optimism.
 
     Examples
@@ -48,7 +46,7 @@ class EQO(BonusLearner):
     name: ClassVar[str] = "eqo"
     summary: ClassVar[str] = "value iteration with the bonus c/n: no variance, no square root"
     reference: ClassVar[str] = "Lee and Oh 2025, Minimax Optimal Reinforcement Learning with Quasi-Optimism"
-    limit: ClassVar[str] = "horizon"
+    has_estimate: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.0001)
     failure_prob: float = failure_prob_parameter()
@@ -60,13 +58,7 @@ class EQO(BonusLearner):
         slack = min(1.0, 5.0 * math.sqrt(pairs * log_term * portable_log(max(num_steps, 2)) / num_episodes))
         return 7.0 * float(spec.value_caps[0]) * log_term / slack
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        return (self.bonus_scale * self.coefficient(spec, num_episodes),)
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        return (constants[0] / visits,)
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        return mean + pair.numbers[0]
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        coefficient = self.coefficient(experience.spec, experience.num_episodes)
+        bonus = self.bonus_scale * coefficient / np.maximum(1, experience.visits)
+        return plan_with_bonus(experience, bonus, cap="horizon", rng=rng)

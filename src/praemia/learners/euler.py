@@ -16,21 +16,20 @@ with probability 1 − 7ρ; `failure_prob=ρ/7` gives the paper's ℓ.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.kernels.euler import plan_euler
+from praemia.kernels.ties import new_stream
+from praemia.learners.backward import checked_plan, next_policy, pass_arrays
+from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.experience import Experience
 from praemia.tasks.spec import TaskSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class EULER(BonusLearner):
+class EULER(Learner):
     """EULER on the factored model, with upper and lower values.
 
     Examples
@@ -46,6 +45,7 @@ class EULER(BonusLearner):
     summary: ClassVar[str] = "upper and lower values; the bonus shrinks with their gap"
     reference: ClassVar[str] = "Zanette and Brunskill 2019, Tighter Problem-Dependent Regret Bounds"
     optimistic: ClassVar[bool] = True
+    has_estimate: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.01)
     failure_prob: float = failure_prob_parameter()
@@ -55,24 +55,11 @@ class EULER(BonusLearner):
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
         return portable_log(4.0 * sizes * num_steps / self.failure_prob)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
-        root = math.sqrt(2.0 * log_term)
-        return self.bonus_scale * root, self.bonus_scale * (5.0 * most * log_term / 3.0 + most * root)
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        """Return κ·√(2ℓ/n) and κ·(5J + B_p)/n."""
-        return constants[0] / np.sqrt(visits), constants[1] / visits
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        """Return p̂Ȳ + κ·bonus(Ȳ)."""
-        factor, flat = pair.numbers
-        return mean + (factor * (deviation + pair.gap) + flat)
-
-    @staticmethod
-    def lower(mean: Any, deviation: Any, pair: Any) -> Any:
-        """Return p̂Y̲ − κ·bonus(Y̲)."""
-        factor, flat = pair.numbers
-        return mean - (factor * (deviation + pair.gap) + flat)
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, n = experience.spec, np.maximum(1, experience.visits).ravel()
+        log_term, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
+        factor = self.bonus_scale * np.sqrt(2 * log_term / n)
+        flat = self.bonus_scale * (5 * cap * log_term / 3 + cap * np.sqrt(2 * log_term)) / n
+        task, caps, policy = pass_arrays(spec), spec.value_caps[:-1].copy(), next_policy(experience, rng)
+        values = plan_euler(task, experience._counts, factor, flat, caps, policy, new_stream(rng))
+        return checked_plan(policy, values.reshape(-1, len(task.is_done)))

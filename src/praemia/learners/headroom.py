@@ -10,13 +10,13 @@ worth T, no estimate exceeds T, and the *headroom* between the two is all that o
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is replanned from scratch once 5% more episodes have been played, and repaired as soon as a pair has twice the
-visits that it goes by (``praemia.kernels.repair``). Among equals what is certain is taken, then the soonest unknown
-(``praemia.kernels.ties``). Where the machine is learned, equals are drawn; where they are drawn, the learner replans
+visits that it goes by (``praemia.kernels.headroom``). Among equals what is certain is taken, then the soonest unknown
+. Where the machine is learned, equals are drawn; where they are drawn, the learner replans
 from scratch by the rule `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
-wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
+wrong policy. Why S, the spread (``praemia.kernels.headroom``): a few tries say much where outcomes of a pair hardly differ
 and little where they do, and how far they differ shows in the pairs tried more often. Why T', the local limit, the most
 that was seen to follow o by any action: where all steps are short, T is far above anything a pair can lead to, and S
 small with it; but that the only try of a move slipped shows beside what other actions reached from there. Its spread S'
@@ -26,26 +26,31 @@ every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
-from praemia.kernels.bonus import natural_log
-from praemia.learners.base import failure_prob_parameter, parameter, replan_parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.kernels.counts import IS_REPAIR, Counts
+from praemia.kernels.headroom import HeadroomMemory, KnownArrays, LinkArrays, PlannedArrays, plan_headroom
+from praemia.kernels.records import END, LANES, NUM_EXITS, padded_width
+from praemia.learners.backward import pass_arrays
+from praemia.learners.base import Learner, failure_prob_parameter, parameter, replan_parameter
+from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.learners.replanning import REPAIR, ReplanRule
+from praemia.learners.stepwise import StepwiseLearner
+from praemia.limits import require_memory
+from praemia.tasks.extremes import extremes
 from praemia.tasks.spec import TaskSpec
 
 CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Headroom(CanLearnMachine, BonusLearner):
+class Headroom(CanLearnMachine, StepwiseLearner):
     """Optimistic value iteration whose bonus is measured against what can still be earned.
 
     Examples
@@ -61,10 +66,10 @@ class Headroom(CanLearnMachine, BonusLearner):
     summary: ClassVar[str] = "optimism measured against what the machine can still pay"
     reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
     optimistic: ClassVar[bool] = True
-    replan_rules: ClassVar[tuple[str, ...]] = (*BonusLearner.replan_rules, REPAIR)
-    limit: ClassVar[str] = "labels"
-    spread: ClassVar[bool] = True
-    tells_episodes: ClassVar[bool] = True
+    has_estimate: ClassVar[bool] = True
+    asks_labels: ClassVar[str] = "possible"
+    replan_rules: ClassVar[tuple[str, ...]] = (*Learner.replan_rules, REPAIR)
+    kernel: ClassVar[Any] = staticmethod(plan_headroom)
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
@@ -88,57 +93,142 @@ class Headroom(CanLearnMachine, BonusLearner):
         sizes = spec.horizon * spec.num_machine_states * spec.num_observations * spec.num_actions
         return portable_log(3.0 * sizes * num_steps / self.failure_prob)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        if self.constants == "theory":
-            return (8.0 * self.log_term(spec, num_episodes * spec.horizon),)
-        return self.deviation_scale, self.headroom_scale, self.forgotten_scale
-
-    def machine_bonus(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
-        if self.constants == "theory":
-            return self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0
-        return 0.0, PER_VISIT
+    @property
+    def plans_in_loop(self) -> bool:
+        """Whether the kernel needs nothing from Python between two plans: an estimate of the machine it does."""
+        return not self.learn_machine
 
     @property
     def replan_rule(self) -> ReplanRule:
-        """When to plan again; where the machine is learned or ties are drawn, a plan cannot be repaired."""
-        return super().replan_rule if self.ordered or self.replan != REPAIR else ReplanRule("growth")
+        """When to plan again; where the machine is learned or ties are sampled, a plan cannot be repaired."""
+        return super().replan_rule if self.is_ordered or self.replan != REPAIR else ReplanRule("growth")
 
     @property
-    def ordered(self) -> bool:  # type: ignore[override]
-        """Whether ties are ordered; where the machine is learned, they are drawn."""
+    def is_ordered(self) -> bool:
+        """Whether ties are ordered; where the machine is learned, they are sampled."""
         return self.order == "certain" and not self.learn_machine
 
-    @staticmethod
-    def pair_numbers(  # type: ignore[override]  # it is told the episodes too
-        visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
-    ) -> tuple[float, ...]:
-        neglect = 1.0 + 0.5 * natural_log(visits_of_state / visits)
-        forgotten = np.maximum(neglect, np.sqrt(constants[2] * natural_log(1.0 + episodes) / visits))
-        return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
+    def new_memory(self, experience: Experience) -> HeadroomMemory:
+        spec, counts = experience.spec, experience._counts
+        known = self._known(experience)
+        pairs, width = len(counts.visits), padded_width(spec.num_machine_states)
+        num_tables = spec.horizon + 1 if self.replan_rule.word == REPAIR else 2
+        exists = (np.arange(width) < spec.num_machine_states).astype(np.float64)
+        memory = HeadroomMemory(
+            known=known,
+            planned=_no_counts(pairs),
+            links=_no_links(spec.num_observations),
+            upper=np.zeros((num_tables, 0)),
+            lower=np.zeros((num_tables if known.is_ordered else 0, 0)),
+            soon=np.zeros((num_tables if known.is_ordered else 0, 0)),
+            tops=np.zeros((0, 0)),
+            tops_by_label=np.zeros(0),
+            spread=np.zeros(3 * pairs * LANES),
+            spread_sums=np.zeros(3),
+            shares=np.zeros((spec.horizon, 2)),
+            exists=exists,
+            values=np.zeros((spec.num_observations, width)),
+        )
+        return self.updated(memory, experience)
 
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_headroom = pair.numbers
-        headroom = np.maximum(pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean))
-        return mean + (per_deviation * deviation + per_headroom * headroom)
+    def updated(self, memory: HeadroomMemory, experience: Experience) -> HeadroomMemory:
+        counts, known = experience._counts, self._known(experience)
+        if known is not memory.known:
+            memory = memory._replace(known=known)
+            counts.totals[IS_REPAIR] = 0  # what is known has changed: the plan is made anew
+        width, num_tables = memory.values.shape[1], len(memory.upper)
+        rows, groups = len(memory.values) + NUM_EXITS + len(counts.rows), len(known.support.group_indptr) - 1
+        if memory.upper.shape[1] < rows * width:
+            needed = 8 * width * num_tables * (3 * rows + groups)
+            require_memory(needed, "the tables of all steps, for plans that are repaired; replan='growth' needs fewer")
+            tables = {name: getattr(memory, name) for name in ("upper", "lower", "soon")}
+            memory = memory._replace(**{name: _wider(table, rows * width) for name, table in tables.items()})
+        if memory.tops.shape[1] < groups * width:
+            memory = memory._replace(tops=np.zeros((max(1, num_tables - 1) if num_tables > 2 else 1, groups * width)))
+        if len(memory.tops_by_label) < len(known.top_paid[0]):
+            memory = memory._replace(tops_by_label=np.zeros(len(known.top_paid[0])))
+        return memory._replace(planned=_more_counts(memory.planned, counts), links=_more_links(memory.links, counts))
 
-    def functions(self) -> tuple[Any, Any]:
-        """Return the functions of the chosen constants; those of a subclass are used with any constants."""
-        numbers, worth = super().functions()
-        if self.constants == "theory":
-            numbers = theory_pair_numbers if numbers is Headroom.pair_numbers else numbers
-            worth = theory_worth if worth is Headroom.worth else worth
-        return numbers, worth
+    def _known(self, experience: Experience) -> KnownArrays:
+        spec = experience.spec
+        if not self.learn_machine:
+            return _known_machine(self, spec, experience.num_steps)
+        labels = spec.every_step.labels[1] if spec.asks_every_label else spec.labels_to_expect
+        per_root = self.machine_root(experience, self.failure_prob) if self.constants == "theory" else 0.0
+        per_visit = 0.0 if self.constants == "theory" else PER_VISIT
+        task = pass_arrays(spec, machine=self.estimated_machine(experience, per_root, per_visit, labels))
+        support = spec.every_step.support._replace(layers=task.layers)
+        return _known_machine(self, spec, experience.num_steps)._replace(
+            layers=task.layers, paid=task.paid, nothing=np.zeros_like(task.paid[0]), support=support, top_paid=task.paid
+        )
 
 
-def theory_pair_numbers(
-    visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
-) -> tuple[float, ...]:
-    """Return 2√2·√(ℓ/n) and 8·ℓ/n."""
-    return np.sqrt(constants[0] / visits), constants[0] / visits
+@lru_cache(maxsize=64)
+def _known_machine(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:
+    """Return what is known of the task; of a machine that is learned only what does not depend on it."""
+    width, is_learned = padded_width(spec.num_machine_states), spec.possible is not None
+    layers, support = spec.table.layers(width), spec.every_step.support_for(width)
+    ends, least = spec.exits[:, END, 0].copy(), np.zeros((spec.horizon + 1, width))
+    if not is_learned:
+        least[1:, : spec.num_machine_states] = extremes(spec, spec.every_step.support_table, sign=-1.0)[:-1]
+    if not (spec.can_end or spec.done_states):
+        ends[:] = 0.0  # never reached, so it must not make equal steps differ
+    practical = (learner.deviation_scale, learner.headroom_scale, learner.forgotten_scale)
+    return KnownArrays(
+        layers=layers,
+        paid=layers.paid[None],
+        nothing=np.zeros_like(layers.paid),
+        support=support,
+        top_paid=support.layers.paid[None],
+        ends=ends,
+        least=least,
+        is_done=np.pad(spec.is_done.astype(np.float64), (0, width - spec.num_machine_states)),
+        caps=spec.value_caps.copy(),
+        constants=np.array([*practical, 8.0 * learner.log_term(spec, num_steps)]),
+        discount=spec.discount,
+        is_theory=learner.constants == "theory",
+        is_ordered=learner.is_ordered,
+        has_caps=is_learned,
+    )
 
 
-def theory_worth(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return the mean and the larger of the two terms."""
-    per_deviation, per_limit = pair.numbers
-    return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)
+def _no_counts(pairs: int) -> PlannedArrays:
+    """Return the counts of a plan before the first one."""
+    visits, start, used = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64), np.zeros(3, dtype=np.int64)
+    size, room = np.zeros(pairs, dtype=np.int32), np.zeros(pairs, dtype=np.int32)
+    weights, rows = np.zeros(0), np.zeros(0, dtype=np.uint32)
+    return PlannedArrays(visits, start, size, room, weights, rows, np.zeros((pairs, 2)), used)
+
+
+def _more_counts(planned: PlannedArrays, counts: Counts) -> PlannedArrays:
+    """Return the counts of a plan with room for all that was counted.
+
+    Rooms are 4, 8, 16 …; those that a pair has outgrown take less than the last one.
+    """
+    most = 8 * len(counts.transitions) + 4 * len(planned.visits)
+    if len(planned.weights) >= most:
+        return planned
+    weights, rows = np.zeros(most), np.zeros(most, dtype=np.uint32)
+    weights[: len(planned.weights)], rows[: len(planned.rows)] = planned.weights, planned.rows
+    return planned._replace(weights=weights, rows=rows)
+
+
+def _no_links(size: int) -> LinkArrays:
+    by_state = [np.zeros(size, dtype=np.int32) for _ in range(4)]
+    none = np.zeros(0, dtype=np.int32)
+    return LinkArrays(by_state[0], none, none, by_state[1], none, *by_state[2:], np.zeros(size, dtype=bool))
+
+
+def _more_links(links: LinkArrays, counts: Counts) -> LinkArrays:
+    """Return the lists with room for all that was counted."""
+    sizes = {"link_from": counts.transitions, "link_next": counts.transitions, "row_next": counts.rows}
+    grown = {
+        name: np.pad(old, (0, len(like) - len(old)))
+        for name, like in sizes.items()
+        if len(old := getattr(links, name)) < len(like)
+    }
+    return links._replace(**grown) if grown else links
+
+
+def _wider(tables: np.ndarray, size: int) -> np.ndarray:
+    return np.pad(tables, [(0, 0), (0, size - tables.shape[1])])

@@ -26,23 +26,20 @@ never recovers.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.learners.backward import plan_with_bonus
+from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.experience import Experience
 from praemia.tasks.spec import TaskSpec
 
 C1, C3 = 460.0 / 9.0, 544.0 / 9.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class MVP(BonusLearner):
+class MVP(Learner):
     """Monotonic value propagation.
 
     Examples
@@ -58,7 +55,7 @@ class MVP(BonusLearner):
     summary: ClassVar[str] = "value iteration with a Bernstein bonus; plans when counts double"
     reference: ClassVar[str] = "Zhang, Chen, Lee and Du 2024, Settling the Sample Complexity of Online RL"
     optimistic: ClassVar[bool] = True
-    limit: ClassVar[str] = "horizon"
+    has_estimate: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.00001)
     failure_prob: float = failure_prob_parameter()
@@ -68,15 +65,13 @@ class MVP(BonusLearner):
         sizes = spec.num_observations * spec.num_actions * (spec.horizon * num_episodes) ** 2
         return portable_log(200.0 * sizes / self.failure_prob)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        log_term = self.log_term(spec, num_episodes)
-        return self.bonus_scale * C1 * math.sqrt(log_term), self.bonus_scale * C3 * float(spec.value_caps[0]) * log_term
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        return constants[0] / np.sqrt(visits), constants[1] / visits
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, flat = pair.numbers
-        return mean + per_deviation * deviation + flat
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, n = experience.spec, np.maximum(1, experience.visits)
+        log_term = self.log_term(spec, experience.num_episodes)
+        return plan_with_bonus(
+            experience,
+            self.bonus_scale * C3 * spec.value_caps[0] * log_term / n,
+            deviation_scale=self.bonus_scale * C1 * np.sqrt(log_term / n),
+            cap="horizon",
+            rng=rng,
+        )

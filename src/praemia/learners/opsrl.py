@@ -24,19 +24,19 @@ recovers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from praemia.errors import require_whole
-from praemia.kernels.posterior_draws import best_of_arms, draw_arms
-from praemia.learners.base import TINY, parameter
-from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import PlanRule
-from praemia.tasks.spec import TaskSpec
+from praemia.kernels.posteriors import plan_best_of
+from praemia.kernels.ties import new_stream
+from praemia.learners.backward import checked_plan, next_policy, pass_arrays
+from praemia.learners.base import TINY, Learner, LearnerPlan, parameter
+from praemia.learners.experience import Experience
 
 
-@dataclass(frozen=True, kw_only=True)
-class OPSRL(CompiledLearner):
+class OPSRL(Learner):
     """Optimistic posterior sampling, over (o, a) and not over the product.
 
     Examples
@@ -51,6 +51,7 @@ class OPSRL(CompiledLearner):
     name: ClassVar[str] = "opsrl"
     summary: ClassVar[str] = "the best of J posterior samples per action value, optimistic prior"
     reference: ClassVar[str] = "Tiapkin et al. 2022, Optimistic Posterior Sampling for Reinforcement Learning"
+    has_estimate: ClassVar[bool] = True
 
     prior_visits: float = parameter(0.0003, "n₀: how often the fictitious best observation counts as visited", TINY)
     num_samples: int = parameter(2, "J: posterior samples for each pair, of which the best is used", 1, 10_000)
@@ -59,10 +60,8 @@ class OPSRL(CompiledLearner):
         super().__post_init__()
         require_whole("num_samples", self.num_samples, 1, 10_000)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
-        return PlanRule(
-            parts={"prepare_pair": draw_arms, "pair_value": best_of_arms},
-            fixed={"prior": float(self.prior_visits)},
-            by_pair=int(self.num_samples),
-            by_successor=int(self.num_samples),
-        )
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, counts, prior = experience.spec, experience._counts, float(self.prior_visits)
+        task, caps, policy = pass_arrays(spec), spec.value_caps[:-1].copy(), next_policy(experience, rng)
+        values = plan_best_of(task, counts, prior, int(self.num_samples), caps, policy, new_stream(rng), rng)
+        return checked_plan(policy, values.reshape(-1, len(task.is_done)))

@@ -13,19 +13,22 @@ a Gamma variable of its own, which is exact.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
-from praemia.kernels.posterior_draws import draw_kernel, drawn_value
-from praemia.learners.base import parameter
+import numpy as np
+
+from praemia.kernels.posteriors import Prior, Seen, plan_sampled
+from praemia.kernels.records import NUM_EXITS
+from praemia.kernels.ties import new_stream
+from praemia.learners.backward import arrays_on, checked_plan, next_policy, pass_arrays
+from praemia.learners.base import LearnerPlan, parameter
+from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import CanLearnMachine
-from praemia.learners.rules import PlanRule
-from praemia.tasks.spec import TaskSpec
+from praemia.tasks.machine_table import offsets
 
-LEAST_MASS = 1e-6  # a stick below this share of the kernel is not broken any more
+LEAST_MASS = 1e-6  # a stick below this share of the distribution is not broken any more
 
 
-@dataclass(frozen=True, kw_only=True)
 class PSRL(CanLearnMachine):
     """Posterior sampling for reinforcement learning, over (o, a) and not over the product.
 
@@ -39,27 +42,34 @@ class PSRL(CanLearnMachine):
     name: ClassVar[str] = "psrl"
     summary: ClassVar[str] = "plans in an environment drawn from the Dirichlet posterior"
     reference: ClassVar[str] = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
+    has_estimate: ClassVar[bool] = True
+    asks_labels: ClassVar[str] = "every"
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
-        num_sticks, fixed = dirichlet(float(self.prior), spec.num_successors)
-        return PlanRule(
-            parts={"prepare_pair": draw_kernel, "pair_value": drawn_value},
-            fixed={**fixed, "machine_prior": float(self.prior)},
-            unseen=True,
-            learn_machine=self.learn_machine,
-            by_pair=num_sticks,
-            by_successor=1,
-            drawn=num_sticks,
-        )
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, every = experience.spec, experience.spec.every_step
+        task = arrays_on(spec, every.table)
+        if self.learn_machine:
+            task = pass_arrays(spec, machine=self.sampled_machine(experience, self.prior, rng, every.labels[1]))
+        rows, caps = every.rows.rows[spec.num_observations + NUM_EXITS :], spec.value_caps[:-1].copy()
+        prior, policy = dirichlet(self.prior, spec.num_successors), next_policy(experience, rng)
+        values = plan_sampled(task, seen_of(experience), prior, rows, caps, policy, new_stream(rng), rng)
+        return checked_plan(policy, values.reshape(-1, len(task.is_done)))
 
 
-def dirichlet(weight: float, num_successors: int) -> tuple[int, dict[str, float]]:
-    """Return how many sticks of a pair there must be room for, and the numbers that kernels are drawn with."""
+def seen_of(experience: Experience) -> Seen:
+    """Return what was counted, with the continuation row of every successor, as models are sampled from it."""
+    spec, seen = experience.spec, experience.transitions
+    pairs = np.bincount(seen.observations * spec.num_actions + seen.actions, minlength=experience.visits.size)
+    targets = (seen.successors + spec.num_observations * seen.ends).astype(np.int32)
+    return Seen(offsets(pairs), seen.counts.astype(np.float64), targets, spec.every_step.rows.own)
+
+
+def dirichlet(weight: float, num_successors: int) -> Prior:
+    """Return a prior of a total weight, spread evenly over the successors of a pair."""
     mean = weight * math.log(1.0 / LEAST_MASS)
     # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
     most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
     breaks_sticks = 1.0 + mean < num_successors  # else every observation has a Gamma variable of its own
-    fixed = {"prior": weight, "num_successors": num_successors, "least_mass": LEAST_MASS}
-    return most if breaks_sticks else num_successors, {**fixed, "breaks_sticks": breaks_sticks}
+    return Prior(float(weight), num_successors, LEAST_MASS, most if breaks_sticks else 0)

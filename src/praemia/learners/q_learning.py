@@ -18,20 +18,22 @@ at 2; so do Trapasso, Iocchi and Patrizi (2026), with α = .1 where moves have c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from praemia.kernels.q_learning import learn
+import numpy as np
+
+from praemia.kernels.q_learning import QMemory, learn
+from praemia.kernels.records import padded_width
 from praemia.learners.base import parameter
-from praemia.learners.compiled import CompiledLearner
+from praemia.learners.experience import Experience
 from praemia.learners.replanning import STEP
-from praemia.learners.rules import PlanRule
+from praemia.learners.stepwise import StepwiseLearner
 from praemia.tasks.spec import TaskSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class QLearning(CompiledLearner):
+class QLearning(StepwiseLearner):
     """Q-learning on the cross product, ε-greedy.
 
     Examples
@@ -46,9 +48,8 @@ class QLearning(CompiledLearner):
     name: ClassVar[str] = "q-learning"
     summary: ClassVar[str] = "tabular Q-learning on the product, ε-greedy, model-free"
     reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
-    has_estimate: ClassVar[bool] = False
-    uses_recent: ClassVar[bool] = True
     replan_rules: ClassVar[tuple[str, ...]] = (STEP,)
+    kernel: ClassVar[Any] = staticmethod(learn)
     for_all_states: ClassVar[bool] = False
 
     learning_rate: float = parameter(0.1, "how far an update moves towards its target", 0.0, 1.0)
@@ -61,14 +62,23 @@ class QLearning(CompiledLearner):
     def random_share(self) -> float:
         return self.epsilon
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
-        return PlanRule(
-            plan=learn,
-            parts={"FOR_ALL_STATES": self.for_all_states},
-            constants=self._ends(spec),
-            fixed={"rate": self.learning_rate, "next_discount": self.discount, "initial": self.initial_value},
-            by_pair=spec.num_machine_states,
+    def new_memory(self, experience: Experience) -> QMemory:
+        spec = experience.spec
+        width, num_pairs = padded_width(spec.num_machine_states), spec.num_observations * spec.num_actions
+        return QMemory(
+            table=np.zeros((num_pairs, spec.num_machine_states)),
+            values=np.zeros((spec.num_observations, width)),
+            layers=spec.table.layers(width),
+            ends=np.array(self._ends(spec)),
+            is_done=np.pad(spec.is_done.astype(np.float64), (0, width - spec.num_machine_states)),
+            rate=float(self.learning_rate),
+            discount=float(self.discount),
+            initial=float(self.initial_value),
+            for_all_states=self.for_all_states,
         )
+
+    def updated(self, memory: QMemory, experience: Experience) -> QMemory:
+        return memory._replace(layers=experience.spec.table.layers(memory.values.shape[1]))
 
     def _ends(self, spec: TaskSpec) -> tuple[float, ...]:
         """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
@@ -77,7 +87,6 @@ class QLearning(CompiledLearner):
         return tuple(idle * total for total in sums)[::-1]
 
 
-@dataclass(frozen=True, kw_only=True)
 class CRM(QLearning):
     """Q-learning with counterfactual updates for every machine state.
 

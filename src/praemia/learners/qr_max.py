@@ -23,17 +23,16 @@ of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from praemia.learners.base import Learner, parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.learners.backward import plan_with_bonus
+from praemia.learners.base import Learner, LearnerPlan, parameter
+from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import CanLearnMachine
 from praemia.learners.replanning import AT_ONCE, KNOWN, ReplanRule
-from praemia.tasks.spec import TaskSpec
 
 PUBLISHED_THRESHOLD = 39
 
@@ -43,8 +42,7 @@ def as_released(num_going_on: int) -> int:
     return -(-PUBLISHED_THRESHOLD // (1 + num_going_on))
 
 
-@dataclass(frozen=True, kw_only=True)
-class QRMax(CanLearnMachine, BonusLearner):
+class QRMax(CanLearnMachine):
     """Factored R-max: plan in the known part of the model, and assume the best of the rest.
 
     Examples
@@ -59,6 +57,7 @@ class QRMax(CanLearnMachine, BonusLearner):
     name: ClassVar[str] = "qr-max"
     summary: ClassVar[str] = "R-max where a pair (o, a) is known after m visits"
     reference: ClassVar[str] = "Trapasso, Iocchi and Patrizi 2025, Model-Based RL in Non-Markovian Reward Processes"
+    has_estimate: ClassVar[bool] = True
     replan_rules: ClassVar[tuple[str, ...]] = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
 
     known_after: int = parameter(16, "m: the visits after which a pair is known", 1)
@@ -71,13 +70,6 @@ class QRMax(CanLearnMachine, BonusLearner):
     def replan_rule(self) -> ReplanRule:
         return replace(super().replan_rule, visits=math.ceil(self.known_after))
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        return (float(self.known_after),)
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        return (0.0 if visits >= constants[0] else np.inf,)
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        return mean + pair.numbers[0]
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        bonus = np.where(experience.visits >= self.known_after, 0.0, np.inf)
+        return plan_with_bonus(experience, bonus, machine=self.estimated_machine(experience, 0.0, 0.0), rng=rng)

@@ -1,7 +1,7 @@
 """UCBVI-PRM, the paper's learner (Algorithms 1 and 2), whose regret does not grow with the machine; and UCBVI.
 
 UCBVI-PRM estimates p over (o, a) only and plans with the known machine. With n = N(o, a), p̂ = N(o, a, ·)/n,
-W(m, o') = Σ_m' τ(m'|m, σ)·V_{h+1}(o', m'), ι = ln(6·M·O·A·T/ρ), c = 100²H³O²Aι² and κ = ``bonus_scale``,
+W(q, o') = Σ_q' τ(q'|q, σ)·V_{h+1}(o', q'), ι = ln(6·M·O·A·T/ρ), c = 100²H³O²Aι² and κ = ``bonus_scale``,
 for visited pairs:
 
     b = √(8ι·Var_p̂(W)/n) + 14Hι/(3n) + √(2ι/n) + √(8·Σ p̂(o')·min(c/N'_{h+1}(o'), H²)/n)
@@ -10,44 +10,37 @@ for visited pairs:
 and Q_h = H for the others.
 
 Differences from the paper's text: a pair is known when N(o, a) > 0 (Algorithm 1 says ≥ 0); c has H³, as in
-Algorithm 2 and Lemma 13 (some lines of the appendix have H²), and N' = 0 counts as H²; equal best actions are drawn
-uniformly when the plan is made; a plan that is due starts with the next episode, so that every episode is played by
-one policy. Successors that were never seen are never stored.
+Algorithm 2 and Lemma 13 (some lines of the appendix have H²), N' = 0 counts as H², and a transition that ends the
+episode adds nothing to the last term, since the value of an end is known; equal best actions are sampled uniformly when
+the plan is made; a plan that is due starts with the next episode, so that every episode is played by one policy.
 
 UCBVI (Azar et al. 2017, Bernstein form) does the same on the cross product and does not use the machine. It counts
-product states s = (m, o) and their successors, with S = M·O and L = ln(5·S·A·T/ρ), for visited pairs:
-
-    b = √(8L·Var_P̂(V)/N) + 14HL/(3N) + √(8·Σ P̂(s')·min(100²H³S²AL²/N'_{h+1}(s'), H²)/N)
-    Q_h = min{Q_h of the previous plan, H, Σ P̂(ν̄ + V) + κ·b},      V_h = max_a Q_h,
-
-and Q_h = H for the others. The reward of a transition that was seen is known (ν̄), so there is no bonus for rewards.
+product states s = (q, o) and their successors, with S = M·O and L = ln(5·S·A·T/ρ) in place of O and ι. The reward of a
+transition that was seen is known, so there is no bonus √(2ι/n) for rewards.
 """
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.learners.backward import plan_with_bonus
+from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.tasks.spec import TaskSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class BernsteinUCBVI(BonusLearner):
+class BernsteinUCBVI(Learner):
     """What UCBVI-PRM and UCBVI share: the bonus, up to ι and the term for rewards."""
 
     optimistic: ClassVar[bool] = True
-    variance_of: ClassVar[str] = "W"
-    limit: ClassVar[str] = "horizon"
-    monotone: ClassVar[bool] = True
+    has_estimate: ClassVar[bool] = True
+    uses_steps: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.001)
     failure_prob: float = failure_prob_parameter()
@@ -58,33 +51,50 @@ class BernsteinUCBVI(BonusLearner):
 
     @abstractmethod
     def reward_term(self, iota: float) -> float:
-        """Return the bonus for rewards, times √n."""
+        """Return the square of the bonus for rewards, times n."""
 
-    def later_visits(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float] | None:
-        iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, n = experience.spec, np.maximum(1, experience.visits)
+        iota, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
+        bonus = 14 / 3 * cap * iota / n + np.sqrt(self.reward_term(iota) / n)
         cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)
-        # N' never exceeds K. Where c/N' cannot fall below H² in this run, the last term is √8·H/√n.
-        return (cost, self.bonus_scale * math.sqrt(8.0)) if cost < num_episodes * (most * most) else None
+        bonus = bonus + np.sqrt(8 * later_visits(experience, cost, cap * cap)) / n
+        return plan_with_bonus(
+            experience,
+            self.bonus_scale * bonus,
+            deviation_scale=self.bonus_scale * np.sqrt(8 * iota / n),
+            cap="horizon",
+            monotone_with=previous,
+            variance_of="W",
+            machine=self.machine(experience),
+            rng=rng,
+        )
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
-        last_term = math.sqrt(8.0) * most if self.later_visits(spec, num_episodes) is None else 0.0
-        return most, self.bonus_scale, iota, self.reward_term(iota) + last_term
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        """Return κ·√(8ι/n), and the terms of the bonus that are the same at every step."""
-        most, scale, iota, root = constants[0], constants[1], constants[2], constants[3]
-        flat = 14.0 / 3.0 * most * iota / visits + root / np.sqrt(visits)
-        return scale * np.sqrt(8.0 * iota / visits), scale * flat
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, flat = pair.numbers
-        return mean + (per_deviation * deviation + (flat + pair.by_step))
+    def machine(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the estimate of a machine that is learned; None where it is known."""
+        return None
 
 
-@dataclass(frozen=True, kw_only=True)
+def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Σ N(o, a, o')·min(c/N'_{h+1}(o'), cap_h²) as [H, 1, O, A]; an end adds nothing.
+
+    ``caps`` are the squares of the caps: one number, or [H, 1, 1, 1]. N' never exceeds K: where c/K is above them, the
+    minimum is the cap everywhere, and the sum is cap²·(n − n_end).
+    """
+    spec = experience.spec
+    if cost >= experience.num_episodes * np.max(caps):
+        going_on = experience.visits - experience.ends if spec.can_end else experience.visits
+        return caps * going_on
+    seen = experience.transitions
+    pairs, counts = seen.observations * spec.num_actions + seen.actions, np.where(seen.ends, 0, seen.counts)
+    sums = np.empty((spec.horizon, 1, spec.num_observations, spec.num_actions))
+    for h, cap in enumerate(np.broadcast_to(np.ravel(caps), spec.horizon)):
+        later = experience.step_visits[h + 1, seen.successors]
+        smaller = np.where(later > 0, np.minimum(cost / np.maximum(1, later), cap), cap)
+        sums[h, 0] = np.bincount(pairs, counts * smaller, minlength=experience.visits.size).reshape(sums.shape[2:])
+    return sums
+
+
 class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
     """UCBVI for probabilistic reward machines.
 
@@ -99,22 +109,22 @@ class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
 
     name: ClassVar[str] = "ucbvi-prm"
     summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus; the paper's learner"
-    reference: ClassVar[str] = "Lin and Zhang 2024, Efficient RL in Probabilistic Reward Machines"
+    reference: ClassVar[str] = "Lin and Zhang 2025, Efficient RL in Probabilistic Reward Machines"
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
         return portable_log(6.0 * sizes * num_steps / self.failure_prob)
 
     def reward_term(self, iota: float) -> float:
-        """Return √(2ι): rewards come through the machine."""
-        return math.sqrt(2.0 * iota)
+        """Return 2ι: rewards come through the machine."""
+        return 2 * iota
 
-    def machine_bonus(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
-        root = self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
-        return self.bonus_scale * root, PER_VISIT
+    def machine(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        return self.estimated_machine(
+            experience, self.bonus_scale * self.machine_root(experience, self.failure_prob), PER_VISIT
+        )
 
 
-@dataclass(frozen=True, kw_only=True)
 class UCBVI(BernsteinUCBVI):
     """UCBVI on the cross product of the environment and the machine.
 

@@ -19,21 +19,19 @@ once too low.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import BonusLearner
+from praemia.learners.backward import plan_with_bonus
+from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.experience import Experience
 from praemia.tasks.spec import TaskSpec
+from praemia.learners.ucbvi import later_visits
 
 
-@dataclass(frozen=True, kw_only=True)
-class UCBVIBF(BonusLearner):
+class UCBVIBF(Learner):
     """UCBVI with the refined Bernstein–Freedman bonus, on the factored model.
 
     Examples
@@ -49,7 +47,8 @@ class UCBVIBF(BonusLearner):
     summary: ClassVar[str] = "value iteration, Bernstein bonus with smaller constants (2025)"
     reference: ClassVar[str] = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
     optimistic: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
+    has_estimate: ClassVar[bool] = True
+    uses_steps: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.005)
     failure_prob: float = failure_prob_parameter()
@@ -58,22 +57,16 @@ class UCBVIBF(BonusLearner):
         """Return L."""
         return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
-    def later_visits(self, spec: TaskSpec, num_episodes: int) -> tuple[float, float]:
-        log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, n = experience.spec, np.maximum(1, experience.visits)
+        log_term, left = self.log_term(spec, experience.num_steps), spec.value_caps[:-1, None, None, None]
         cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (log_term * log_term)
-        # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere. R is H − h, so each step has it.
-        return cost if cost < num_episodes * (most * most) else math.inf, 2.0 * self.bonus_scale
-
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        return self.bonus_scale, self.log_term(spec, num_episodes * spec.horizon)
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        """Return κ·√(4L/n) and κ·7L/(3·max(1, n − 1)), the latter to be multiplied by R."""
-        scale, log_term = constants[0], constants[1]
-        return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_step_left = pair.numbers
-        return mean + per_deviation * deviation + (per_step_left * pair.limit + pair.by_step)
+        bonus = 7 / 3 * left * log_term / np.maximum(1, n - 1)
+        bonus = bonus + np.sqrt(4 * later_visits(experience, cost, left * left)) / n
+        return plan_with_bonus(
+            experience,
+            self.bonus_scale * bonus,
+            deviation_scale=self.bonus_scale * np.sqrt(4 * log_term / n),
+            monotone_with=previous,
+            rng=rng,
+        )

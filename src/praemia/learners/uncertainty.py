@@ -17,41 +17,29 @@ episode; here p does not depend on h, and plans are made when a count doubles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.learners.base import failure_prob_parameter, parameter
-from praemia.learners.compiled import BonusLearner
-from praemia.tasks.spec import TaskSpec
+from praemia.learners.backward import plan_with_bonus
+from praemia.learners.base import Learner, LearnerPlan, failure_prob_parameter, parameter
+from praemia.learners.experience import Experience
 
 
-@dataclass(frozen=True, kw_only=True)
-class UncertaintyExplorer(BonusLearner):
+class UncertaintyExplorer(Learner):
     """Go where the estimate is least certain."""
 
     name: ClassVar[str] = "uncertainty"
     summary: ClassVar[str] = "goes where the estimate is least certain; looks at no reward"
     reference: ClassVar[str] = "Ménard et al. 2021, Fast active learning for pure exploration"
     uses_steps: ClassVar[bool] = True  # the first row counts where episodes begin
-    limit: ClassVar[str] = "horizon"
 
     scale: float = parameter(0.01, "c: multiplies H²ℓ/n; a practical value, with which E bounds no error", 0.0)
     failure_prob: float = failure_prob_parameter()
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        sizes = spec.num_observations * spec.num_actions * spec.horizon * num_episodes
-        width = self.scale * float(spec.value_caps[0]) ** 2 * portable_log(sizes / self.failure_prob)
-        return width, 1.0 + 1.0 / spec.horizon
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        return constants[0] / visits, constants[1]
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        unknown, growth = pair.numbers
-        return unknown + growth * mean
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, n = experience.spec, np.maximum(1, experience.visits)
+        sizes = spec.num_observations * spec.num_actions * experience.num_steps
+        width = self.scale * spec.value_caps[0] ** 2 * portable_log(sizes / self.failure_prob)
+        return plan_with_bonus(experience, width / n, growth=1.0 + 1.0 / spec.horizon, cap="horizon", rng=rng)

@@ -12,27 +12,24 @@ from numpy.typing import NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
-from praemia.kernels import counts as kernels
-from praemia.kernels.compiling import plain
-from praemia.kernels.play import draw_action
+from praemia.kernels.counts import (
+    RECENT,
+    MachineCounts,
+    add_row,
+    add_transition,
+    count_episode,
+    count_move,
+    count_visit,
+)
+from praemia.kernels.play import count_noted, is_to_be_noted, sample_action
 from praemia.learners.base import Learner
 from praemia.machines.labels import Label, SeenLabels
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
-from praemia.simulation.task_world import with_every_row
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
 from praemia.tasks.spec import EveryStep, TaskSpec
 
-FIRST_ROOM = 4  # successors of a pair that there is room for at first
-FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
 PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on ``info``
-
-
-# As plain Python: for a single step, passing the arrays to compiled code would cost more than the work.
-add_state, count_visit = plain(kernels.add_state), plain(kernels.count_visit)
-count_move, count_episode = plain(kernels.count_move), plain(kernels.count_episode)
-keep_step = plain(kernels.keep_step)
-add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
 
 class BoxWorld(World):
@@ -53,31 +50,22 @@ class BoxWorld(World):
         self.box = box
         self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
         self._has_warned = False  # of labels that contradict each other
-        self._end = 0  # the first free place of a successor
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.learner = learner
         super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
-        if box.is_encoded and self.layout.unseen:
+        if box.is_encoded and learner.asks_labels == "every":
             raise ParameterError(
                 f"learner {learner.name!r} needs the labels of steps that were not taken, which are unknown "
                 "when observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm "
                 "or mvp"
             )
-        first = np.zeros(self.spec.num_observations * self.spec.num_actions + 1, dtype=np.int64)
-        first[-1] = FIRST_SUCCESSORS
-        self.counts = self.empty_counts(first, FIRST_ROWS, FIRST_SUCCESSORS)
-        self.places: dict[
-            tuple[int, int, int], int
-        ] = {}  # where (pair, successor, label) is counted, after the pair's first
+        self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
-        self.compares = self.layout.unseen or self.layout.limit == "labels"
+        self.compares = learner.asks_labels != "seen"
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
-            self._number_every_label()
-        if self.layout.unseen:
-            self.counts = with_every_row(self.counts, self.spec.every_step.rows.rows)
         box.env.reset(seed=seed_of_box)
 
     def _tabulated(self, asked_before: EveryStep | None = None) -> TaskSpec:
@@ -101,22 +89,13 @@ class BoxWorld(World):
         )
         return spec_for(spec, self.learner)
 
-    def _number_every_label(self) -> None:
-        """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if self.learner.learn_machine and self.spec.asks_every_label:
-            self.labels = {label: number for number, label in enumerate(self.spec.every_step.labels[1])}
-            self._tabulate_again(0)
-
-    def _tabulate_again(self, num_kept: int, asked_before: EveryStep | None = None) -> None:
-        """Tabulate the machine anew; what was counted of its moves under the first labels is kept."""
+    def _tabulate_again(self, asked_before: EveryStep | None = None) -> None:
+        """Tabulate the machine on the labels known by now; what was counted of its moves is kept."""
         self.spec = self._tabulated(asked_before)
-        old, new = self.counts.machine, self.empty_machine_counts()
-        kept = num_kept * self.box.machine.num_states
-        if len(new.visits):
-            new.visits[:kept], new.rewards[:kept] = old.visits[:kept], old.rewards[:kept]
-            size = kept * self.box.machine.num_states
-            new.moves[:size] = old.moves[:size]
-            self.counts = self.counts._replace(machine=new)
+        if self.learner.learn_machine:
+            more = len(self.labels) - len(self.counts.machine.visits)
+            grown = (np.pad(old, [(0, more)] + [(0, 0)] * (old.ndim - 1)) for old in self.counts.machine)
+            self.counts = self.counts._replace(machine=MachineCounts(*grown))
 
     def _probe(self, seed: int) -> None:
         """Play a few random steps to see whether labels depend on ``info``."""
@@ -141,14 +120,14 @@ class BoxWorld(World):
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
-        if self.layout.unseen:
+        if self.learner.asks_labels == "every":
             raise ModelError(
                 f"the label of {self.box.step_name(o, a, z)} depends on info, known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
                 "ucbvi-prm, eqo or mvp, or headroom, which then assumes the best that the machine can do"
             )
         self.labels_need_info = True
-        self._tabulate_again(len(self.labels))
+        self._tabulate_again()
 
     def number(self, label: Label) -> int:
         """Return the number of a label, numbering it when it is new."""
@@ -156,28 +135,31 @@ class BoxWorld(World):
             self.labels[label] = len(self.labels)
             # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
             renumbered = self.labels_need_info or self.learner.learn_machine
-            self._tabulate_again(len(self.labels) - 1, None if renumbered else self.spec.every_step)
+            self._tabulate_again(None if renumbered else self.spec.every_step)
         return self.labels[label]
 
     def play(self, most: int) -> None:
         began, last = time.perf_counter(), self.played + most
         while self.played < last and not self.is_due and not self.is_spent:
-            self.note_plan()
+            if is_to_be_noted(self.progress, self.replan_code):
+                self.log.plans[self.num_plans]["episode"] = self.played
+                count_noted(self.progress)
+            self.counts = self.counts.with_room(self.box.horizon)
             steps, rewards = self._play_episode()
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             self.log.steps[self.played] = len(steps)
             labels = list(self.labels)
             self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
-            self.log.progress["played"] += 1
-            self.log.progress["steps"] += len(steps)
+            self.progress["played"] += 1
+            self.progress["steps"] += len(steps)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
     def _replan_at_once(self, num_steps: int) -> None:
         """Plan in the middle of an episode."""
-        self.log.progress["step"] = num_steps
+        self.progress["step"] = num_steps
         self.replan()
-        self.log.progress["step"] = 0
+        self.progress["step"] = 0
 
     def _play_episode(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Play one episode and count it; return its steps, as in ``Recent``, and what they paid, in the user's units.
@@ -187,7 +169,7 @@ class BoxWorld(World):
         """
         box, size, steps, rewards, due = self.box, self.box.observations.size, [], [], False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
-        add_state(self.counts, o)
+        self.counts.is_met[o] = True
         for h in range(box.horizon):
             a = self._act(self.policy[h, o, m])
             z, shown, propositions, ended, truncated = self._step(shown, a)
@@ -200,21 +182,22 @@ class BoxWorld(World):
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
             if len(self.counts.recent):
-                keep_step(self.counts, h, *steps[-1], self.box.machine.reward_range.number_to_unit(reward))
+                self.counts.recent[h], self.counts.totals[RECENT] = steps[-1], h + 1
+                self.counts.recent_rewards[h] = self.box.machine.reward_range.number_to_unit(reward)
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
             if due and self.learner.replan_rule.at_once and len(steps) < box.horizon:
                 self._replan_at_once(len(steps))
                 due = False
-        if len(self.counts.steps) and o < size:
-            self.counts.steps[len(steps), o] += 1
-        self.log.progress["is_due"] = count_episode(self.counts, self.replan_code) or due
+        if len(self.counts.step_visits) and o < size:
+            self.counts.step_visits[len(steps), o] += 1
+        self.progress["is_due"] = count_episode(self.counts.totals, self.replan_code) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _act(self, choice: Any) -> int:
         """Return the action of a policy, or now and then a random one, if the learner wants that."""
-        a = int(choice) if np.ndim(choice) == 0 else int(plain(draw_action)(choice, self.world_rng.random()))
+        a = int(choice) if np.ndim(choice) == 0 else int(sample_action(choice, self.world_rng.random()))
         share = self.learner.random_share
         if share > 0.0 and self.world_rng.random() < share:
             a = int(self.world_rng.random() * self.box.num_actions)
@@ -225,25 +208,23 @@ class BoxWorld(World):
         pair = o * self.box.num_actions + a
         if (pair, z, label) not in self.places:
             self.places[pair, z, label] = self._first_sight(pair, z, label)
-        place = int(self.counts.pairs[pair]["first"]) + self.places[pair, z, label]
-        if len(self.counts.steps):
-            self.counts.steps[h, o] += 1
-        return bool(count_visit(self.counts, pair, place, self.replan_code))
+        if len(self.counts.step_visits):
+            self.counts.step_visits[h, o] += 1
+        counts = self.counts
+        counts.transitions[self.places[pair, z, label]]["count"] += 1.0
+        return bool(count_visit(counts.visits, counts.at_plan, counts.slots, counts.totals, pair, self.replan_code))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
-        num_states, paid = self.box.machine.num_states, self.box.machine.reward_range.number_to_unit(reward)
-        return bool(count_move(self.counts.machine, label * num_states + m, m_next, num_states, paid))
+        in_unit = self.box.machine.reward_range.number_to_unit(reward)
+        return bool(count_move(self.counts.machine, label, m, m_next, in_unit))
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
         if self.compares:
             self._compare(o, a, successor % size, list(self.labels)[label])
         self._note_label((o, a, successor % size), list(self.labels)[label])
-        self._make_room(pair)
-        counts, row = self.counts, self._row(pair, successor, label)
-        add_state(counts, successor)
-        return int(add_successor(counts, pair, successor, label, row) - counts.pairs[pair]["first"])
+        return int(add_transition(self.counts, pair, successor, label, self._row(successor, label)))
 
     def _note_label(self, transition: tuple[int, int, int], label: Label) -> None:
         """Notice labels that contradict each other: an error where they are collected, else a warning, once.
@@ -260,38 +241,11 @@ class BoxWorld(World):
                 warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
             self._has_warned = True
 
-    def _row(self, pair: int, successor: int, label: int) -> int:
+    def _row(self, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
-        if self.layout.unseen:
-            return int(self.spec.every_step.rows.own[pair, successor])
-        table, counts = self.spec.table, self.counts
-        target = min(successor, len(counts.states))  # in which observation an episode ended does not matter
-        plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
-        if plain[label]:
+        target = min(successor, self.spec.num_observations)  # in which observation an episode ended does not matter
+        if self.spec.table.has_no_effect[label]:
             return target
         if (label, target) not in self.rows:
-            self.rows[label, target] = add_row(counts, label, target)
+            self.rows[label, target] = int(add_row(self.counts, label, target))
         return self.rows[label, target]
-
-    def _make_room(self, pair: int) -> None:
-        """Make room for one more successor of a pair, and for one more continuation row."""
-        counts = self.counts
-        used, old = int(counts.pairs[pair]["distinct"]), int(counts.pairs[pair]["first"])
-        if counts.totals[0]["rows"] == len(counts.rows) and not self.layout.unseen:
-            self.counts = counts = counts._replace(rows=_doubled(counts.rows))
-        if 0 < len(counts.links) == counts.totals[0]["links"]:
-            self.counts = counts = counts._replace(links=_doubled(counts.links))
-        room = FIRST_ROOM if used <= FIRST_ROOM else 1 << (used - 1).bit_length()
-        if 0 < used < room:
-            return
-        first, needed = self._end, max(FIRST_ROOM, 2 * used)
-        while first + needed > len(self.counts.successors):
-            self.counts = self.counts._replace(successors=_doubled(self.counts.successors))
-        successors = self.counts.successors
-        successors[first : first + used] = successors[old : old + used]
-        counts.pairs[pair]["first"] = first
-        self._end = first + needed
-
-
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate((array, np.zeros_like(array)))

@@ -28,7 +28,7 @@ def learned_policy(world: World) -> NDArray[Any]:
 
 def estimated_model(world: World) -> Model:
     """Return p̂ as a model: a pair never visited leaves by the exit UNKNOWN, worth the least that can be earned."""
-    spec, seen, visits = world.spec, world.experience().transitions, world.counts.pairs["visits"].astype(np.int64)
+    spec, seen, visits = world.spec, world.experience().transitions, world.counts.visits
     pairs, size = seen.observations * spec.num_actions + seen.actions, spec.num_observations
     exits = spec.exits.copy()
     if not visits.all():

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole
-from praemia.kernels import play as kernels
 from praemia.learners.baselines import Random
 from praemia.planning.exact import evaluate, solve
 from praemia.simulation.learned import learned_policy
@@ -41,9 +40,10 @@ class OptimalityTest:
         """Return the returns of sampled episodes of policy[H, M, O]."""
         world = self._world
         world.policy = np.ascontiguousarray(policy.swapaxes(1, 2))
-        progress = world.log.progress[0]
-        progress["played"], progress["steps"], progress["is_due"], progress["is_new"] = 0, 0, 0, 0
-        kernels.play(*world.play_arguments(SAMPLED_EPISODES))
+        for name in ("played", "steps", "is_due", "is_new"):
+            world.progress[name] = 0
+        while world.played < SAMPLED_EPISODES:
+            world.play(SAMPLED_EPISODES - world.played)
         return world.log.returns.copy()
 
     def p_value(self, policy: NDArray[Any]) -> float:
@@ -75,7 +75,7 @@ def tested_loop(
     world: World, task: Task, test_every: int, seed: tuple[int, ...], on_progress: Callable[[int], None] | None
 ) -> NDArray[np.float64]:
     """Play a run to its end, and return its tests, float64[n, 4] (``Run.tests``)."""
-    test, progress = OptimalityTest(task, seed), world.log.progress[0]
+    test, progress = OptimalityTest(task, seed), world.progress
     budget, tests = int(progress["budget"]), []
     while world.steps_played < budget:
         progress["budget"] = min(budget, world.steps_played + test_every)

@@ -1,0 +1,205 @@
+"""The backward pass of most learners: optimism that is linear in the mean and the deviation of what follows.
+
+With p̂ the weights of a pair's transitions over their sum, Y(m, o') = φ + γ·W_{h+1} and V_h = max_a Q_h:
+
+    Q_h(o, m, a) = min{cap_h, Q_h of the previous plan, g·p̂Y + α_h(o, m, a)·√Var_p̂(Y) + β_h(o, m, a)},
+
+and a pair without transitions has cap_h. The variance can be that of W alone: rows then hold W, and the mean of φ is
+added to the pair's mean. Mean and variance are taken about the first transition: when all lead to the same value, the
+deviation is exactly 0. Where the machine is done, or the episode ended, V_h is the value of an ended episode.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from praemia.kernels.compiling import borrowed, compiled, inlined, part
+from praemia.kernels.counts import ROWS, Counts, Edges, edges_of
+from praemia.kernels.lanes import load, select, store, zeros
+from praemia.kernels.records import LANES, NUM_EXITS, Actions, Bools, Floats, Ints, LayerArrays, Records, Whole
+from praemia.kernels.rows import fill_rows
+from praemia.kernels.ties import take_best
+
+
+class PassArrays(NamedTuple):
+    """What a backward pass needs to know of the task."""
+
+    layers: LayerArrays  # τ
+    paid: Floats  # [H or 1, L·W], what rows hold beside W at each step: φ, or 0 where the variance is that of W
+    added: Floats  # [L·W], φ that is added to the mean where the variance is that of W; else [0]
+    ends: Floats  # [H + 1], γ times the value of an ended episode when step h begins
+    is_done: Floats  # [W], 1 for a machine state in which an episode is over
+    discount: float
+
+
+@inlined
+def begin_step(zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, count: int, h: int) -> None:
+    """Fill in what follows a step: the row of ended episodes and the first ``count`` extra rows."""
+    width = task.is_done.shape[0]
+    for i in range(num_observations * width, (num_observations + 1) * width):
+        table[i] = task.ends[h + 1]
+    paid = task.paid[min(h, task.paid.shape[0] - 1)]
+    fill_rows(zero, table, width, num_observations, rows, task.layers, paid, (0, count), (0, width))
+
+
+@inlined
+def kept_value(zero: Any, task: PassArrays, h: Whole, lane: Whole, value: Any) -> Any:
+    """Return what a table keeps of V_h: γ times it, or the value of an end where the machine is done; V_0 as it is."""
+    if h == 0:
+        return value
+    is_done = load(zero, task.is_done, lane) > 0.0
+    return select(is_done, zero + task.ends[h], task.discount * value)
+
+
+@inlined
+def mean_of(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane: Whole) -> Any:
+    """Return p̂Y of a pair with transitions."""
+    e, last = np.uint64(edges.start[pair]), np.uint64(edges.start[pair + np.uint64(1)])
+    base, mean = load(zero, table, np.int64(edges.rows[e]) * width + lane), zero
+    e += np.uint64(1)
+    while e < last:  # unsigned: a signed index costs a test for "from the end"
+        mean = mean + edges.weights[e] * (load(zero, table, np.int64(edges.rows[e]) * width + lane) - base)
+        e += np.uint64(1)
+    return base + mean * (1.0 / edges.totals[pair])
+
+
+@inlined
+def moments_of(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane: Whole) -> Any:
+    """Return p̂Y and √Var_p̂(Y) of a pair with transitions."""
+    e, last = np.uint64(edges.start[pair]), np.uint64(edges.start[pair + np.uint64(1)])
+    base, mean, square = load(zero, table, np.int64(edges.rows[e]) * width + lane), zero, zero
+    e += np.uint64(1)
+    while e < last:
+        off = load(zero, table, np.int64(edges.rows[e]) * width + lane) - base
+        mean, square = mean + edges.weights[e] * off, square + edges.weights[e] * off * off
+        e += np.uint64(1)
+    inverse = 1.0 / edges.totals[pair]
+    mean, square = mean * inverse, square * inverse
+    return base + mean, np.sqrt(np.maximum(square - mean * mean, zero))
+
+
+@inlined
+def coefficient(zero: Any, numbers: Floats, h: Whole, o: Whole, a: Whole, lane: Whole) -> Any:
+    """Return numbers[h, o, a, lane …]; an axis of length 1 stands for all."""
+    steps, observations, actions, width = numbers.shape
+    at = (((h if steps > 1 else 0) * observations + (o if observations > 1 else 0)) * actions) + (a if actions > 1 else 0)
+    flat = numbers.reshape(-1)
+    return load(zero, flat, at * width + lane) if width > 1 else zero + flat[at]
+
+
+@part
+def mean_rewards(counts: Counts, paid: Floats, width: int) -> Floats:
+    """Return Σ p̂φ of every pair, flat [O·A·W]; empty where there is nothing to add."""
+    rewards = np.zeros(counts.visits.shape[0] * width if paid.shape[0] > 0 else 0)
+    if paid.shape[0] > 0:
+        for i in range(counts.totals[0]):
+            seen = counts.transitions[i]
+            share = seen["count"] / counts.visits[seen["pair"]]
+            for m in range(width):
+                rewards[np.int64(seen["pair"]) * width + m] += share * paid[np.int64(seen["label"]) * width + m]
+    return rewards
+
+
+@part
+def linear_pass(
+    task: PassArrays,
+    edges: Edges,
+    rows: Records,
+    num_rows: int,
+    is_planned: Bools,
+    rewards: Floats,
+    scale: Floats,
+    bonus: Floats,
+    caps: Floats,
+    growth: float,
+    old: Floats,
+    new: Floats,
+    slots: Any,
+    policy: Actions,
+    stream: Ints,
+) -> Floats:
+    """Fill policy[H, O, M] for the observations that are planned, and new[H, slots, W] with Q; return V_0, flat [O·W].
+
+    ``scale`` (α) and ``bonus`` (β) are [H, O, A, W], axes of length 1 standing for all; ``old`` is [H, slots, W].
+    """
+    zero, actions = zeros(4), policy.reshape(-1)
+    horizon, num_observations, num_machine_states = policy.shape
+    width, num_actions = task.is_done.shape[0], slots.shape[0] // num_observations
+    tables = np.zeros((2, (num_observations + NUM_EXITS + num_rows) * width))
+    options, before, after_q = np.empty(num_actions * LANES), old.reshape(-1), new.reshape(-1)
+    has_deviation = scale.size > 1 or scale[0, 0, 0, 0] > 0.0
+    for h in range(horizon - 1, -1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        begin_step(zero, task, after, num_observations, rows, num_rows, h)
+        for o in range(num_observations):
+            if not is_planned[o]:
+                continue
+            for lane in range(0, width, LANES):
+                for a in range(num_actions):
+                    pair, value = np.uint64(o * num_actions + a), zero + caps[h]
+                    if edges.totals[pair] > 0.0:
+                        bound = coefficient(zero, bonus, h, o, a, lane)
+                        if has_deviation:
+                            mean, deviation = moments_of(zero, edges, pair, after, width, lane)
+                            bound = bound + coefficient(zero, scale, h, o, a, lane) * deviation
+                        else:
+                            mean = mean_of(zero, edges, pair, after, width, lane)
+                        if rewards.shape[0] > 0:
+                            mean = mean + load(zero, rewards, np.int64(pair) * width + lane)
+                        value = np.minimum(value, growth * mean + bound)
+                        slot = np.int64(slots[pair])
+                        if slot < old.shape[1]:
+                            value = np.minimum(value, load(zero, before, (h * old.shape[1] + slot) * width + lane))
+                        if slot < new.shape[1]:
+                            store(after_q, (h * new.shape[1] + slot) * width + lane, value)
+                    store(options, a * LANES, value)
+                place = (h * num_observations + o) * num_machine_states + lane
+                best = take_best(zero, options, num_actions, actions, place, num_machine_states - lane, stream)
+                store(here, o * width + lane, kept_value(zero, task, h, lane, best))
+    return tables[0, : num_observations * width]
+
+
+@compiled
+def plan_from_counts(
+    task: PassArrays,
+    counts: Counts,
+    scale: Floats,
+    bonus: Floats,
+    caps: Floats,
+    growth: float,
+    old: Floats,
+    new: Floats,
+    policy: Actions,
+    stream: Ints,
+) -> Floats:
+    """Make a plan from what was counted; see ``linear_pass``."""
+    task, counts, old, new, policy = borrowed(task), borrowed(counts), borrowed(old), borrowed(new), borrowed(policy)
+    scale, bonus, caps, stream = borrowed(scale), borrowed(bonus), borrowed(caps), borrowed(stream)
+    rewards, size = mean_rewards(counts, task.added, task.is_done.shape[0]), counts.totals[ROWS]
+    seen, met, slots = edges_of(counts), counts.is_met, counts.slots
+    edges = borrowed(seen)
+    return linear_pass(
+        task, edges, counts.rows, size, met, rewards, scale, bonus, caps, growth, old, new, slots, policy, stream
+    )
+
+
+@compiled
+def back_up(task: PassArrays, counts: Counts, values: Floats, h: int, mean: Floats, deviation: Floats) -> None:
+    """Fill mean[O·A, W] and deviation[O·A, W] of Y at step h, from values[O, W] = V_{h+1}; 0 where nothing was seen."""
+    zero, width, num_observations, num_rows = zeros(4), values.shape[1], values.shape[0], counts.totals[ROWS]
+    table, edges = np.zeros((num_observations + NUM_EXITS + num_rows) * width), edges_of(counts)
+    flat, means, deviations = values.reshape(-1), mean.reshape(-1), deviation.reshape(-1)
+    for o in range(num_observations):
+        for lane in range(0, width, LANES):
+            at = o * width + lane
+            store(table, at, kept_value(zero, task, h + 1, lane, load(zero, flat, at)))
+    begin_step(zero, task, table, num_observations, counts.rows, num_rows, h)
+    for i in range(mean.shape[0]):
+        pair = np.uint64(i)
+        if edges.totals[pair] > 0.0:
+            for lane in range(0, width, LANES):
+                pair_mean, pair_deviation = moments_of(zero, edges, pair, table, width, lane)
+                store(means, i * width + lane, pair_mean)
+                store(deviations, i * width + lane, pair_deviation)
