@@ -168,8 +168,7 @@ def request_plan(counts: Counts, replan: int, step: Whole) -> None:
     counts.totals[IS_REPAIR] = 1 if is_repair else 0
     if not is_repair and replan != STEP:
         counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
-        for pair in range(counts.visits.shape[0]):
-            counts.at_plan[pair] = counts.visits[pair]
+        counts.at_plan[:] = counts.visits
 
 
 class Edges(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 from praemia.kernels.compiling import borrowed, compiled, inlined, part
 from praemia.kernels.counts import ROWS, Counts, Edges, edges_of
 from praemia.kernels.lanes import load, select, store, zeros
-from praemia.kernels.records import LANES, NUM_EXITS, Actions, Bools, Floats, Ints, LayerArrays, Records, Whole
+from praemia.kernels.records import LANES, NUM_EXITS, Actions, Bools, Floats, Ints, LayerArrays, Records, Unsigned, Whole
 from praemia.kernels.rows import fill_rows
 from praemia.kernels.ties import take_best
 
@@ -54,39 +54,50 @@ def kept_value(zero: Any, task: PassArrays, h: Whole, lane: Whole, value: Any) -
 
 
 @inlined
-def mean_of(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane: Whole) -> Any:
-    """Return p̂Y of a pair with transitions."""
-    e, last = np.uint64(edges.start[pair]), np.uint64(edges.start[pair + np.uint64(1)])
-    base, mean = load(zero, table, np.int64(edges.rows[e]) * width + lane), zero
+def mean_of(
+    zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
+) -> Any:
+    """Return p̂Y of a pair with transitions (``Edges``)."""
+    e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
+    base, mean = load(zero, table, np.int64(rows[e]) * width + lane), zero
     e += np.uint64(1)
     while e < last:  # unsigned: a signed index costs a test for "from the end"
-        mean = mean + edges.weights[e] * (load(zero, table, np.int64(edges.rows[e]) * width + lane) - base)
+        mean = mean + weights[e] * (load(zero, table, np.int64(rows[e]) * width + lane) - base)
         e += np.uint64(1)
-    return base + mean * (1.0 / edges.totals[pair])
+    return base + mean * (1.0 / totals[pair])
 
 
 @inlined
-def moments_of(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane: Whole) -> Any:
-    """Return p̂Y and √Var_p̂(Y) of a pair with transitions."""
-    e, last = np.uint64(edges.start[pair]), np.uint64(edges.start[pair + np.uint64(1)])
-    base, mean, square = load(zero, table, np.int64(edges.rows[e]) * width + lane), zero, zero
+def moments(
+    zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
+) -> Any:
+    """Return p̂Y and √Var_p̂(Y) of a pair with transitions (``Edges``)."""
+    e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
+    base, mean, square = load(zero, table, np.int64(rows[e]) * width + lane), zero, zero
     e += np.uint64(1)
     while e < last:
-        off = load(zero, table, np.int64(edges.rows[e]) * width + lane) - base
-        mean, square = mean + edges.weights[e] * off, square + edges.weights[e] * off * off
+        off = load(zero, table, np.int64(rows[e]) * width + lane) - base
+        mean, square = mean + weights[e] * off, square + weights[e] * off * off
         e += np.uint64(1)
-    inverse = 1.0 / edges.totals[pair]
+    inverse = 1.0 / totals[pair]
     mean, square = mean * inverse, square * inverse
     return base + mean, np.sqrt(np.maximum(square - mean * mean, zero))
 
 
+class Coefficients(NamedTuple):
+    """Numbers by step, observation, action and machine state, flat; a stride of 0 means the same for all."""
+
+    numbers: Floats
+    by_step: int
+    by_observation: int
+    by_action: int
+    by_state: int  # 1, or 0
+
+
 @inlined
-def coefficient(zero: Any, numbers: Floats, h: Whole, o: Whole, a: Whole, lane: Whole) -> Any:
-    """Return numbers[h, o, a, lane …]; an axis of length 1 stands for all."""
-    steps, observations, actions, width = numbers.shape
-    at = (((h if steps > 1 else 0) * observations + (o if observations > 1 else 0)) * actions) + (a if actions > 1 else 0)
-    flat = numbers.reshape(-1)
-    return load(zero, flat, at * width + lane) if width > 1 else zero + flat[at]
+def lanes_at(zero: Any, numbers: Floats, at: Whole, lane: Whole, by_state: int) -> Any:
+    """Return the numbers at a place, for some machine states."""
+    return load(zero, numbers, at + lane) if by_state > 0 else zero + numbers[at]
 
 
 @part
@@ -110,8 +121,8 @@ def linear_pass(
     num_rows: int,
     is_planned: Bools,
     rewards: Floats,
-    scale: Floats,
-    bonus: Floats,
+    scale: Coefficients,
+    bonus: Coefficients,
     caps: Floats,
     growth: float,
     old: Floats,
@@ -120,53 +131,55 @@ def linear_pass(
     policy: Actions,
     stream: Ints,
 ) -> Floats:
-    """Fill policy[H, O, M] for the observations that are planned, and new[H, slots, W] with Q; return V_0, flat [O·W].
+    """Fill policy[H, O, M] for the observations that are planned, and new with Q; return V_0, flat [O·W].
 
-    ``scale`` (α) and ``bonus`` (β) are [H, O, A, W], axes of length 1 standing for all; ``old`` is [H, slots, W].
+    ``scale`` and ``bonus`` are α and β; ``old`` and ``new`` are Q of the previous plan and of this one, [H, slots·W].
     """
-    zero, actions = zeros(4), policy.reshape(-1)
-    horizon, num_observations, num_machine_states = policy.shape
-    width, num_actions = task.is_done.shape[0], slots.shape[0] // num_observations
-    tables = np.zeros((2, (num_observations + NUM_EXITS + num_rows) * width))
-    options, before, after_q = np.empty(num_actions * LANES), old.reshape(-1), new.reshape(-1)
-    has_deviation = scale.size > 1 or scale[0, 0, 0, 0] > 0.0
+    zero, (horizon, size, num_machine_states) = zeros(4), policy.shape
+    width, num_actions = task.is_done.shape[0], slots.shape[0] // size
+    tables = np.zeros((2, (size + NUM_EXITS + num_rows) * width))
+    options, num_old, num_new = np.empty(num_actions * LANES), old.shape[1] // width, new.shape[1] // width
+    has_deviation, totals = scale.numbers.shape[0] > 1 or scale.numbers[0] != 0.0, edges.totals
+    start, weights, edge_rows, alpha, beta = edges.start, edges.weights, edges.rows, scale.numbers, bonus.numbers
     for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        begin_step(zero, task, after, num_observations, rows, num_rows, h)
-        for o in range(num_observations):
+        after, here, actions, old_h, new_h = tables[(h + 1) % 2], tables[h % 2], policy[h].reshape(-1), old[h], new[h]
+        begin_step(zero, task, after, size, rows, num_rows, h)
+        for o in range(size):
             if not is_planned[o]:
                 continue
             for lane in range(0, width, LANES):
                 for a in range(num_actions):
                     pair, value = np.uint64(o * num_actions + a), zero + caps[h]
-                    if edges.totals[pair] > 0.0:
-                        bound = coefficient(zero, bonus, h, o, a, lane)
+                    if totals[pair] > 0.0:
+                        at = h * bonus.by_step + o * bonus.by_observation + a * bonus.by_action
+                        bound = lanes_at(zero, beta, at, lane, bonus.by_state)
                         if has_deviation:
-                            mean, deviation = moments_of(zero, edges, pair, after, width, lane)
-                            bound = bound + coefficient(zero, scale, h, o, a, lane) * deviation
+                            at = h * scale.by_step + o * scale.by_observation + a * scale.by_action
+                            mean, deviation = moments(zero, start, weights, edge_rows, totals, pair, after, width, lane)
+                            bound = bound + lanes_at(zero, alpha, at, lane, scale.by_state) * deviation
                         else:
-                            mean = mean_of(zero, edges, pair, after, width, lane)
+                            mean = mean_of(zero, start, weights, edge_rows, totals, pair, after, width, lane)
                         if rewards.shape[0] > 0:
                             mean = mean + load(zero, rewards, np.int64(pair) * width + lane)
                         value = np.minimum(value, growth * mean + bound)
                         slot = np.int64(slots[pair])
-                        if slot < old.shape[1]:
-                            value = np.minimum(value, load(zero, before, (h * old.shape[1] + slot) * width + lane))
-                        if slot < new.shape[1]:
-                            store(after_q, (h * new.shape[1] + slot) * width + lane, value)
+                        if slot < num_old:
+                            value = np.minimum(value, load(zero, old_h, slot * width + lane))
+                        if slot < num_new:
+                            store(new_h, slot * width + lane, value)
                     store(options, a * LANES, value)
-                place = (h * num_observations + o) * num_machine_states + lane
-                best = take_best(zero, options, num_actions, actions, place, num_machine_states - lane, stream)
+                place, count = o * num_machine_states + lane, num_machine_states - lane
+                best = take_best(zero, options, num_actions, actions, place, count, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
-    return tables[0, : num_observations * width]
+    return tables[0, : size * width]
 
 
 @compiled
 def plan_from_counts(
     task: PassArrays,
     counts: Counts,
-    scale: Floats,
-    bonus: Floats,
+    scale: Coefficients,
+    bonus: Coefficients,
     caps: Floats,
     growth: float,
     old: Floats,
@@ -200,6 +213,8 @@ def back_up(task: PassArrays, counts: Counts, values: Floats, h: int, mean: Floa
         pair = np.uint64(i)
         if edges.totals[pair] > 0.0:
             for lane in range(0, width, LANES):
-                pair_mean, pair_deviation = moments_of(zero, edges, pair, table, width, lane)
+                pair_mean, pair_deviation = moments(
+                    zero, edges.start, edges.weights, edges.rows, edges.totals, pair, table, width, lane
+                )
                 store(means, i * width + lane, pair_mean)
                 store(deviations, i * width + lane, pair_deviation)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError, require_whole, unknown_name
 from praemia.kernels import linear
 from praemia.kernels.counts import SLOTS
-from praemia.kernels.linear import PassArrays
+from praemia.kernels.linear import Coefficients, PassArrays
 from praemia.kernels.records import END, Actions, LayerArrays, action_type, padded_width
 from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
@@ -80,13 +80,13 @@ def plan_with_bonus(
     task = pass_arrays(spec, variance_of, machine)
     width, slots = len(task.is_done), int(counts.totals[SLOTS])
     beta, alpha = _coefficients("bonus", bonus, spec), _coefficients("deviation_scale", deviation_scale, spec)
-    if alpha.max() == math.inf:
+    if alpha.numbers.max() == math.inf:
         raise ParameterError("deviation_scale has ∞ in it; expected finite numbers")
-    old = np.empty((spec.horizon, 0, width)) if monotone_with is None else _action_values(monotone_with, spec, width)
+    old = np.empty((spec.horizon, 0)) if monotone_with is None else _action_values(monotone_with, spec, width)
     keeps = monotone_with is not None or experience.episodes_played == 0
     if keeps and 8 * spec.horizon * slots * width >= LARGE:
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
-    new = np.empty((spec.horizon, slots if keeps else 0, width))
+    new = np.empty((spec.horizon, slots * width if keeps else 0))
     policy, stream = next_policy(experience, rng), new_stream(rng)
     values = linear.plan_from_counts(
         task, counts, alpha, beta, _caps(cap, spec), float(growth), old, new, policy, stream
@@ -180,8 +180,8 @@ def _caps(cap: str | ArrayLike, spec: TaskSpec) -> NDArray[np.float64]:
     return caps
 
 
-def _coefficients(name: str, numbers: ArrayLike, spec: TaskSpec) -> NDArray[np.float64]:
-    """Return numbers that broadcast to [H, M, O, A] as kernels take them, [H, O, A, W]; axes of 1 stay so."""
+def _coefficients(name: str, numbers: ArrayLike, spec: TaskSpec) -> Coefficients:
+    """Return numbers that broadcast to [H, M, O, A] as kernels take them; axes of length 1 are not expanded."""
     array = np.asarray(numbers, dtype=np.float64)
     full = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
     shape = (1,) * (4 - array.ndim) + array.shape
@@ -189,18 +189,26 @@ def _coefficients(name: str, numbers: ArrayLike, spec: TaskSpec) -> NDArray[np.f
         raise ParameterError(f"{name} of shape {array.shape}; expected one that broadcasts to [H, M, O, A] = {full}")
     if not array.min() > -math.inf:  # NaN fails too
         raise ParameterError(f"{name} has NaN or −∞ in it; expected numbers")
-    if shape[1] == 1:
-        array = np.ascontiguousarray(array.reshape(shape[0], *shape[2:], 1))
-        return array if array.flags.writeable else array.copy()
-    columns = [(0, 0)] * 3 + [(0, padded_width(full[1]) - full[1])]
-    return np.pad(array.reshape(shape).transpose(0, 2, 3, 1), columns)
+    steps, states, observations, actions = shape
+    width = padded_width(full[1]) if states > 1 else 1
+    if states > 1:
+        columns = [(0, 0)] * 3 + [(0, width - states)]
+        array = np.pad(array.reshape(shape).transpose(0, 2, 3, 1), columns)
+    flat = array.reshape(-1)
+    if not flat.flags.writeable:
+        flat = flat.copy()
+    by_action = width if actions > 1 else 0
+    by_observation = actions * width if observations > 1 else 0
+    by_step = observations * actions * width if steps > 1 else 0
+    return Coefficients(flat, by_step, by_observation, by_action, int(states > 1))
 
 
 def _action_values(previous: LearnerPlan, spec: TaskSpec, width: int) -> NDArray[np.float64]:
-    """Return Q of the previous plan, [H, slots, W]."""
+    """Return Q of the previous plan, [H, slots·W]."""
     memory = getattr(previous, "memory", None)
-    if isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 3:
-        if memory.shape[::2] == (spec.horizon, width) and memory.flags.c_contiguous and memory.flags.writeable:
+    if isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 2:
+        fits = len(memory) == spec.horizon and memory.shape[1] % width == 0
+        if fits and memory.flags.c_contiguous and memory.flags.writeable:
             return memory
     raise PlanError(
         "monotone_with is a plan without the action values of plan_with_bonus; pass on its memory: "
