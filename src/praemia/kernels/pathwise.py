@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.compiling import part
 from praemia.kernels.records import END, Floats, Whole
 
 
@@ -25,7 +25,7 @@ class BestArrays(NamedTuple):
     known: Floats  # [H·O·M·A], the losses found so far, −1 where there is none yet; empty where they would be too many
 
 
-@compiled(**INTERNAL)
+@part
 def find_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
     """Compute what the action at a step loses; rounding errors below 0 count as 0."""
     num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]
@@ -43,7 +43,7 @@ def find_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole
     return loss if loss > 0.0 else 0.0
 
 
-@compiled(**INTERNAL)
+@part
 def step_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
     """Return what the action at a step loses."""
     num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]

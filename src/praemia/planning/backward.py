@@ -20,7 +20,6 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import require_whole
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import padded_width
-from praemia.kernels.references import by_reference
 from praemia.limits import usable_cores
 from praemia.tasks.model import Model, padded_exits
 from praemia.tasks.task import Task
@@ -73,7 +72,7 @@ def cached_per_object(make: Callable[[_Owner], _Result]) -> Callable[[_Owner], _
 def _kernel_data(model: Model) -> tuple[Any, Any, NDArray[np.float64]]:
     """Return p, the machine and the exits as kernels take them."""
     width = padded_width(model.num_machine_states)
-    return by_reference(model.arrays), by_reference(model.table.layers(width)), padded_exits(model.exits, width)
+    return model.arrays, model.table.layers(width), padded_exits(model.exits, width)
 
 
 def backward(
@@ -96,7 +95,7 @@ def backward(
     if after is not None:
         tables[horizon % 2, :size, :num_states] = after
     own = kernels.exact_kernels(kernels.lanes_of(tables.shape[2]))
-    data = (*_kernel_data(model), tables, values, policy, model.discount)
+    data = kernels.PassArrays(*_kernel_data(model), tables.reshape(2, -1), values), policy, model.discount
     kernel = own.evaluate if is_given else own.solve
     count = choose_threads(threads, len(model.arrays.probs) * num_states)
     if count == 1:
@@ -119,7 +118,7 @@ def look_ahead(model: Model, policy: NDArray[Any], values: NDArray[np.float64]) 
     worth = np.zeros((horizon + 1, size, num_states))
     tables = new_tables(model.num_rows, num_states)
     kernel = kernels.exact_kernels(kernels.lanes_of(tables.shape[2])).evaluate
-    data = (*_kernel_data(model), tables, worth, policy, model.discount)
+    data = kernels.PassArrays(*_kernel_data(model), tables.reshape(2, -1), worth), policy, model.discount
     for h in range(horizon):
         tables[(h + 1) % 2, :size, :num_states] = model.discount * values[h + 1].T
         kernel(*data, (h, h + 1), (0, len(model.arrays.extra_rows)), (0, size))

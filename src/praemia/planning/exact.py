@@ -22,7 +22,6 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import END, Actions, action_type, padded_width
-from praemia.kernels.references import by_reference
 from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import backward, look_ahead, start_value
@@ -225,7 +224,7 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     _require_memory(model, True, 0, task)
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
-    kernels.occupancy(by_reference(model.arrays), by_reference(model.table.arrays), inner, model.discount, states)
+    kernels.occupancy(model.arrays, model.table.arrays, inner, model.discount, states)
     if isinstance(task, Task):
         # Done states lead to done states alone, so that what entered one can be removed afterwards.
         states[1:, :, list(task.done_states)] = 0.0

@@ -122,10 +122,10 @@ class Model:
 
 
 def padded_exits(exits: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """Return exits[H + 1, NUM_EXITS, M] with columns of 0 up to a width."""
+    """Return exits[H + 1, NUM_EXITS, M] as [H + 1, NUM_EXITS·W], as they lie in a table of a width."""
     padded = np.zeros((*exits.shape[:2], width))
     padded[:, :, : exits.shape[2]] = exits
-    return padded
+    return padded.reshape(len(exits), -1)
 
 
 def exits_at_end(horizon: int, num_states: int, idle_reward: float, discount: float) -> NDArray[np.float64]:
