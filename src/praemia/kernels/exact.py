@@ -31,7 +31,6 @@ from praemia.kernels.records import (
     MachineArrays,
     ModelArrays,
     Records,
-    Whole,
 )
 from praemia.kernels.rows import fill_rows
 
@@ -49,7 +48,9 @@ class PassArrays(NamedTuple):
 
 
 @inlined
-def fill(zero: Any, table: Floats, exits: Floats, size: int, extra_rows: Records, layers: LayerArrays, rows: Range) -> None:
+def fill(
+    zero: Any, table: Floats, exits: Floats, size: int, extra_rows: Records, layers: LayerArrays, rows: Range
+) -> None:
     """Fill in the exits of a table, [NUM_EXITS·W], and a range of its continuation rows."""
     width, lanes = exits.shape[0] // NUM_EXITS, num_lanes(zero)
     for at in range(0, NUM_EXITS * width, 4):
@@ -73,7 +74,7 @@ def keep(table: Floats, width: int, values: Floats, h: int, discount: float, obs
 
 @inlined
 def mean_value(model: ModelArrays, pair: Any, m: Any, after: Floats, width: Any) -> float:
-    """Return Σ_e p_e · after[row_e, m] over the edges of a pair. All integers are unsigned: see ``ModelArrays.rows``."""
+    """Return Σ_e p_e · after[row_e, m] over the edges of a pair. Integers are unsigned: see ``ModelArrays.rows``."""
     total, e, end = 0.0, np.uint64(model.indptr[pair]), np.uint64(model.indptr[pair + np.uint64(1)])
     while e < end:
         total += model.probs[e] * after[np.uint64(model.rows[e]) * width + m]
@@ -82,9 +83,7 @@ def mean_value(model: ModelArrays, pair: Any, m: Any, after: Floats, width: Any)
 
 
 @inlined
-def state_value(
-    model: ModelArrays, after: Floats, width: int, now: Actions, num_actions: int, o: Any, m: Any
-) -> float:
+def state_value(model: ModelArrays, after: Floats, width: int, now: Actions, num_actions: int, o: Any, m: Any) -> float:
     """Return V_h(o, m) of a policy[h], which is ``now``; o and m are unsigned."""
     first, columns, total = o * np.uint64(num_actions), np.uint64(width), 0.0
     if now.ndim == 2:
@@ -109,10 +108,17 @@ def exact_kernels(lanes: int) -> ExactKernels:
     """Return the kernels that compute so many machine states at a time: 4, 8 or 16."""
 
     @compiled
-    def solve(data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range) -> None:
+    def solve(
+        data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range
+    ) -> None:
         """Compute the steps steps[1] − 1 … steps[0]; of each a range of rows, then of observations."""
         data, policy = borrowed(data), borrowed(policy)
-        indptr, probs, edge_rows, extra_rows = data.model.indptr, data.model.probs, data.model.rows, data.model.extra_rows
+        indptr, probs, edge_rows, extra_rows = (
+            data.model.indptr,
+            data.model.probs,
+            data.model.rows,
+            data.model.extra_rows,
+        )
         width, (_, size, num_states) = data.exits.shape[1] // NUM_EXITS, policy.shape
         num_actions, zero = (indptr.shape[0] - 1) // size, zeros(lanes)
         for h in range(steps[1] - 1, steps[0] - 1, -1):
@@ -138,7 +144,9 @@ def exact_kernels(lanes: int) -> ExactKernels:
             keep(here, width, data.values, h, discount, observations)
 
     @compiled
-    def evaluate(data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range) -> None:
+    def evaluate(
+        data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range
+    ) -> None:
         """Compute the value of a policy, in the same way."""
         data, policy = borrowed(data), borrowed(policy)
         model, width, size = data.model, data.exits.shape[1] // NUM_EXITS, policy.shape[1]
@@ -201,7 +209,9 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
         last[i] = 0.0
     for h in range(policy.shape[0] - 1, -1, -1):
         after, here = tables[(h + 1) & 1], tables[h & 1]
-        fill(zeros(4), after, values.exits[h + 1], size, model.extra_rows, values.layers, (0, model.extra_rows.shape[0]))
+        fill(
+            zeros(4), after, values.exits[h + 1], size, model.extra_rows, values.layers, (0, model.extra_rows.shape[0])
+        )
         now = policy[h]
         for i in range(values.until[h]):
             o, m = np.uint64(values.states[i]["o"]), np.uint64(values.states[i]["m"])
