@@ -1,34 +1,38 @@
-"""Confidence sets around p̂: L1 balls, Bernstein intervals, and the best kernel of a set.
+"""Confidence sets around p̂: L1 balls, Bernstein intervals, and the best distribution of a set.
 
 Radii and intervals are functions of single numbers, compiled or not: the logarithm is the C library's either way.
 
-A plan needs, at each (h, o, a, m), the kernel p̃ in the set that maximises Σ p̃(o')·Y(m, o'). Which o' is good depends on
-m, and on (o, a) only through the label. So for each step and m the continuation rows are sorted once, and a pair walks
-through them from the best one, skipping the rows that are not its own.
-
-memory.by_pair holds the numbers of a pair: one for each successor that there can be, and one more.
+A plan needs, at each (h, o, a, m), the p̃ in the set that maximises Σ p̃(o')·Y(m, o'). Which o' is good depends on m, and
+on (o, a) only through the label. So for each step and m the continuation rows are sorted once, and a pair walks through
+them from the best one, skipping the rows that are not its own.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.plan_data import PlanData, StepView
-from praemia.kernels.records import NUM_EXITS, EveryRow, SmallInts
+from praemia.kernels.compiling import borrowed, compiled, part
+from praemia.kernels.lanes import zeros
+from praemia.kernels.linear import PassArrays, begin_step
+from praemia.kernels.posteriors import Seen
+from praemia.kernels.records import NUM_EXITS, Actions, Floats, Ints, Records, SmallInts, Unsigned, Whole
+from praemia.kernels.ties import sample_best
 
 ETA = 1.12
 LOG_ETA = 0.11332868530700327  # ln η
 
 
+@part
 def l1_radius(n: float, log_subsets: float, level: float) -> float:
     """Return √(2(1 + 1/n)·ln(√(n + 1)(2^O − 2)/d)/n), from ln(2^O − 2); 0 for a single observation."""
     log_term = max(0.0, 0.5 * math.log(n + 1.0) + log_subsets - math.log(level))
     return math.sqrt(2.0 * (1.0 + 1.0 / n) * log_term / n)
 
 
+@part
 def bernstein_interval(p_hat: float, n: float, level: float, scale: float) -> tuple[float, float]:
     """Return the ends of {x : |x − p̂| ≤ κ(√(2β·x(1 − x)/n) + β/(3n))}.
 
@@ -47,128 +51,169 @@ def bernstein_interval(p_hat: float, n: float, level: float, scale: float) -> tu
     return min(max(lower, 0.0), p_hat), max(min(upper, 1.0), p_hat)
 
 
-def prepare_ball(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Fill p̂ of a pair, and half the radius of its ball."""
-    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    fixed = data.fixed[0]
-    n, first = float(pairs[pair]["visits"]), pairs[pair]["first"]
-    if n > 0.0:
-        radius = fixed["scale"] * l1_radius(n, fixed["log_subsets"], fixed["level"])
-        numbers[pair, numbers.shape[1] - 1] = 0.5 * radius
-        for e in range(first, first + np.int64(pairs[pair]["distinct"])):
-            numbers[pair, successors[e]["target"]] = successors[e]["count"] / n
+class SetNumbers(NamedTuple):
+    """The size of the sets."""
+
+    scale: float  # κ
+    level: float  # d
+    log_subsets: float  # ln(2^O − 2)
+    is_ball: bool  # L1 balls; else Bernstein intervals
+    as_published: bool  # the ends of intervals used as distances
 
 
-def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Fill how far p̃ may rise above its lower end for every o', and the mass left to distribute.
+class Sets(NamedTuple):
+    """The sets of all pairs. In a ball ``rise`` is p̂ and ``free`` half the radius; in intervals ``low`` are the lower
+    ends of the successors seen, ``rise`` how far p̃ may rise above them, and ``free`` the mass left to distribute."""
 
-    Lower ends are by_successor.
-    """
-    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    scale, level, as_published = data.fixed[0]["scale"], data.fixed[0]["level"], data.fixed[0]["as_published"]
-    n, first, left, last = float(pairs[pair]["visits"]), pairs[pair]["first"], 1.0, numbers.shape[1] - 1
-    if n > 0.0:
-        unseen = bernstein_interval(0.0, n, level, scale)[1]
-        for z in range(last):
-            numbers[pair, z] = unseen
-        for e in range(first, first + np.int64(pairs[pair]["distinct"])):
-            p_hat = successors[e]["count"] / n
-            lower, upper = bernstein_interval(p_hat, n, level, scale)
-            if as_published > 0.0:
+    rise: Floats  # [O·A, N]
+    low: Floats  # [·], of the successors seen
+    free: Floats  # [O·A]
+
+
+@part
+def sets_of(seen: Seen, numbers: SetNumbers) -> Sets:
+    """Return the confidence sets of all pairs; those never visited have none."""
+    num_pairs, size = seen.own.shape
+    rise, low, free = np.zeros((num_pairs, size)), np.zeros(seen.counts.shape[0]), np.zeros(num_pairs)
+    for pair in range(num_pairs):
+        first, last, n = seen.indptr[pair], seen.indptr[pair + 1], 0.0
+        for e in range(first, last):
+            n += seen.counts[e]
+        if n == 0.0:
+            continue
+        if numbers.is_ball:
+            free[pair] = 0.5 * numbers.scale * l1_radius(n, numbers.log_subsets, numbers.level)
+            for e in range(first, last):
+                rise[pair, seen.targets[e]] = seen.counts[e] / n
+            continue
+        free[pair] = 1.0
+        rise[pair, :] = bernstein_interval(0.0, n, numbers.level, numbers.scale)[1]
+        for e in range(first, last):
+            p_hat = seen.counts[e] / n
+            lower, upper = bernstein_interval(p_hat, n, numbers.level, numbers.scale)
+            if numbers.as_published:
                 lower, upper = max(0.0, p_hat - lower), min(1.0, p_hat + upper)
-            data.memory.by_successor[e, 0] = lower
-            numbers[pair, successors[e]["target"]] = upper - lower
-            left -= lower
-        numbers[pair, last] = left
+            low[e], rise[pair, seen.targets[e]] = lower, upper - lower
+            free[pair] -= lower
+    return Sets(rise, low, free)
 
 
-def sort_rows(data: PlanData, view: StepView) -> None:
-    """Sort the rows for each machine state, best first. Shell sort suits them: they are nearly sorted already.
-
-    Those of the exits are left out: no successor has them for its own.
-    """
-    sorted_rows, width, size = data.memory.sorted_rows, view.width, data.counts.states.shape[0]
-    num_rows = sorted_rows.shape[1]
-    for m in range(sorted_rows.shape[0]):
-        if sorted_rows[m, 0] == sorted_rows[m, num_rows - 1]:  # the first time
-            for i in range(num_rows):
-                sorted_rows[m, i] = i if i < size else i + NUM_EXITS
-        gap = 1
-        while gap < num_rows // 9:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for i in range(gap, num_rows):
-                row, j = sorted_rows[m, i], i
-                value = view.values[np.int64(row) * width + m]
-                while j >= gap and view.values[np.int64(sorted_rows[m, j - gap]) * width + m] < value:
-                    sorted_rows[m, j] = sorted_rows[m, j - gap]
-                    j -= gap
-                sorted_rows[m, j] = row
-            gap //= 3
+@part
+def sort_rows(order: SmallInts, table: Floats, width: int, m: Whole) -> None:
+    """Sort the rows for a machine state, best first. Shell sort suits them: they are nearly sorted already."""
+    num_rows, gap = order.shape[0], 1
+    while gap < num_rows // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, num_rows):
+            row, j = order[i], i
+            value = table[np.int64(row) * width + m]
+            while j >= gap and table[np.int64(order[j - gap]) * width + m] < value:
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = row
+        gap //= 3
 
 
-def best_row(every: EveryRow, sorted_rows: SmallInts, pair: int, m: int) -> int:
+@part
+def best_row(own: Unsigned, rows: Records, order: SmallInts, pair: Whole) -> Whole:
     """Return the best of a pair's own rows."""
     k = 0
-    while every.own[pair, every.rows[sorted_rows[m, k]]["target"]] != sorted_rows[m, k]:
+    while own[pair, rows[order[k]]["target"]] != order[k]:
         k += 1
-    return int(sorted_rows[m, k])
+    return np.int64(order[k])
 
 
-def row_value(view: StepView, row: int) -> float:
-    """Return Y at a row, for the one machine state that is looked at."""
-    return float(view.values[np.int64(row) * view.width + view.lane])
-
-
-def best_in_ball(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
+@part
+def best_in_ball(
+    seen: Seen, own_rows: SmallInts, rows: Records, sets: Sets, order: SmallInts, pair: Whole, table: Floats, width: int, m: Whole
+) -> float:
     """Return the largest Σ p̃·Y within an L1 distance of p̂; a pair never visited may go anywhere.
 
-    Half the radius is added to the best o' (at most to 1) and taken from the worst ones. There is no lower bound.
+    Half the radius is added to the best o' (at most to 1) and taken from the worst ones.
     """
-    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    top = best_row(data.spec.every, data.memory.sorted_rows, pair, view.lane)
-    best, highest = data.spec.every.rows[top]["target"], row_value(view, top)
-    left, total = numbers[pair, numbers.shape[1] - 1], highest
-    if pairs[pair]["visits"] > 0 and left < 1.0 - numbers[pair, best]:
-        first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
-        total = left * highest
+    top = best_row(seen.own, rows, order, pair)
+    best, highest, left = np.int64(rows[top]["target"]), table[top * width + m], sets.free[pair]
+    first, last = seen.indptr[pair], seen.indptr[pair + 1]
+    if first == last or left >= 1.0 - sets.rise[pair, best]:
+        return float(highest)
+    total = left * highest
+    for e in range(first, last):
+        total += sets.rise[pair, seen.targets[e]] * table[np.int64(own_rows[e]) * width + m]
+    worst, at = -np.inf, first
+    while left > 0.0 and at >= 0:
+        # The next worst of the successors seen; of equals, the next in order.
+        before, value, after, at = worst, np.inf, at, -1
         for e in range(first, last):
-            total += numbers[pair, successors[e]["target"]] * row_value(view, successors[e]["row"])
-        worst, at = -np.inf, first
-        while left > 0.0 and at >= 0:
-            # The next worst of the successors seen; of equals, the next in order.
-            before, value, after, at = worst, np.inf, at, -1
-            for e in range(first, last):
-                other = row_value(view, successors[e]["row"])
-                is_next = other > before or (other == before and e > after)
-                if is_next and other < value and successors[e]["target"] != best:
-                    value, at = other, e
-            if at >= 0:
-                taken, worst = min(left, numbers[pair, successors[at]["target"]]), value
-                total -= taken * value
-                left -= taken
-    return zero + total, zero
+            other = table[np.int64(own_rows[e]) * width + m]
+            is_next = other > before or (other == before and e > after)
+            if is_next and other < value and seen.targets[e] != best:
+                value, at = other, e
+        if at >= 0:
+            taken, worst = min(left, sets.rise[pair, seen.targets[at]]), value
+            total -= taken * value
+            left -= taken
+    return float(total)
 
 
-def best_in_intervals(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
+@part
+def best_in_intervals(
+    seen: Seen, own_rows: SmallInts, rows: Records, sets: Sets, order: SmallInts, pair: Whole, table: Floats, width: int, m: Whole
+) -> float:
     """Return the largest Σ p̃·Y with every p̃(o') in its interval: fill from the lower ends upward, the best o' first.
 
-    A pair never visited may go anywhere. There is no lower bound.
+    A pair never visited may go anywhere.
     """
-    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    every, sorted_rows = data.spec.every, data.memory.sorted_rows
-    left, total, k = numbers[pair, numbers.shape[1] - 1], 0.0, 0
-    if pairs[pair]["visits"] == 0:
-        left, total = 0.0, row_value(view, best_row(every, sorted_rows, pair, view.lane))
-    first = pairs[pair]["first"]
-    for e in range(first, first + np.int64(pairs[pair]["distinct"])):
-        total += data.memory.by_successor[e, 0] * row_value(view, successors[e]["row"])
-    while left > 0.0 and k < sorted_rows.shape[1]:
-        row = sorted_rows[view.lane, k]
-        z = every.rows[row]["target"]
-        if every.own[pair, z] == row:
-            added = min(left, numbers[pair, z])
-            total += added * row_value(view, row)
+    first, last, left, total, k = seen.indptr[pair], seen.indptr[pair + 1], sets.free[pair], 0.0, 0
+    if first == last:
+        return float(table[best_row(seen.own, rows, order, pair) * width + m])
+    for e in range(first, last):
+        total += sets.low[e] * table[np.int64(own_rows[e]) * width + m]
+    while left > 0.0 and k < order.shape[0]:
+        row, z = order[k], rows[order[k]]["target"]
+        if seen.own[pair, z] == row:
+            added = min(left, sets.rise[pair, z])
+            total += added * table[np.int64(row) * width + m]
             left -= added
         k += 1
-    return zero + total, zero
+    return total
+
+
+@compiled
+def plan_in_sets(
+    task: PassArrays, seen: Seen, numbers: SetNumbers, rows: Records, caps: Floats, policy: Actions, stream: Ints
+) -> Floats:
+    """Fill policy[H, O, M] with the best policy in the best model of the sets; return V_0, flat [O·W].
+
+    ``rows`` are all continuation rows, also those of the observations and exits; every end has a row of its own.
+    """
+    task, seen, policy, stream = borrowed(task), borrowed(seen), borrowed(policy), borrowed(stream)
+    (horizon, size, num_machine_states), width = policy.shape, task.is_done.shape[0]
+    num_actions, first, sets, flat = seen.own.shape[0] // size, size + NUM_EXITS, sets_of(seen, numbers), policy.reshape(-1)
+    own_rows = np.empty(seen.counts.shape[0], dtype=np.int32)
+    for pair in range(seen.own.shape[0]):
+        for e in range(seen.indptr[pair], seen.indptr[pair + 1]):
+            own_rows[e] = seen.own[pair, seen.targets[e]]
+    order = np.empty((num_machine_states, rows.shape[0] - NUM_EXITS), dtype=np.int32)
+    for i in range(order.shape[1]):  # those of the exits are left out: no successor has them for its own
+        order[:, i] = i if i < size else i + NUM_EXITS
+    tables, options = np.zeros((2, rows.shape[0] * width)), np.empty(num_actions)
+    for h in range(horizon - 1, -1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        begin_step(zeros(4), task, after, size, rows[first:], rows.shape[0] - first, h)
+        for m in range(num_machine_states):
+            sort_rows(order[m], after, width, m)
+        for o in range(size):
+            for m in range(num_machine_states):
+                for a in range(num_actions):
+                    pair = o * num_actions + a
+                    if numbers.is_ball:
+                        value = best_in_ball(seen, own_rows, rows, sets, order[m], pair, after, width, m)
+                    else:
+                        value = best_in_intervals(seen, own_rows, rows, sets, order[m], pair, after, width, m)
+                    options[a] = min(caps[h], value)
+                best = sample_best(options, 0, 1, num_actions, stream, -1, 0.0)
+                flat[(h * size + o) * num_machine_states + m] = best
+                kept = options[best] if h == 0 else task.discount * options[best]
+                here[o * width + m] = task.ends[h] if h > 0 and task.is_done[m] > 0.0 else kept
+    return tables[0, : size * width]

@@ -12,24 +12,35 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import compiled, inlined
-from praemia.kernels.counts import ROWS, Counts, Edges, edges_of
+from praemia.kernels.compiling import borrowed, compiled, inlined
+from praemia.kernels.counts import ROWS, Counts, edges_of
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import PassArrays, begin_step, kept_value, moments_of
-from praemia.kernels.records import LANES, NUM_EXITS, Actions, Floats, Ints, Whole
+from praemia.kernels.linear import PassArrays, begin_step, kept_value, moments
+from praemia.kernels.records import LANES, NUM_EXITS, Actions, Floats, Ints, Unsigned, Whole
 from praemia.kernels.ties import take_best
 
 
 @inlined
-def gap_of(zero: Any, edges: Edges, pair: Any, upper: Floats, lower: Floats, width: int, lane: Whole) -> Any:
+def gap_of(
+    zero: Any,
+    start: Ints,
+    weights: Floats,
+    rows: Unsigned,
+    totals: Floats,
+    pair: Any,
+    upper: Floats,
+    lower: Floats,
+    width: int,
+    lane: Whole,
+) -> Any:
     """Return √(p̂(Ȳ − Y̲)²), how far upper and lower values of what follows lie apart."""
-    apart, e, last = zero, np.uint64(edges.start[pair]), np.uint64(edges.start[pair + np.uint64(1)])
+    apart, e, last = zero, np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
     while e < last:
-        at = np.int64(edges.rows[e]) * width + lane
+        at = np.int64(rows[e]) * width + lane
         off = load(zero, upper, at) - load(zero, lower, at)
-        apart = apart + edges.weights[e] * off * off
+        apart = apart + weights[e] * off * off
         e += np.uint64(1)
-    return np.sqrt(apart * (1.0 / edges.totals[pair]))
+    return np.sqrt(apart * (1.0 / totals[pair]))
 
 
 @compiled
@@ -37,7 +48,9 @@ def plan_euler(
     task: PassArrays, counts: Counts, factor: Floats, flat: Floats, caps: Floats, policy: Actions, stream: Ints
 ) -> Floats:
     """Fill policy[H, O, M] for the observations met; return V̄_0, flat [O·W]. ``factor`` and ``flat`` are [O·A]."""
-    zero, actions, num_rows, edges = zeros(4), policy.reshape(-1), counts.totals[ROWS], edges_of(counts)
+    task, counts, policy, stream = borrowed(task), borrowed(counts), borrowed(policy), borrowed(stream)
+    zero, actions, num_rows = zeros(4), policy.reshape(-1), counts.totals[ROWS]
+    start, weights, rows, totals = edges_of(counts)
     horizon, size, num_machine_states = policy.shape
     width, num_actions = task.is_done.shape[0], counts.visits.shape[0] // size
     upper, lower = (
@@ -55,11 +68,11 @@ def plan_euler(
             for lane in range(0, width, LANES):
                 for a in range(num_actions):
                     pair, value, low = np.uint64(o * num_actions + a), zero + caps[h], zero
-                    if edges.totals[pair] > 0.0:
-                        gap = gap_of(zero, edges, pair, above, below, width, lane)
-                        mean, deviation = moments_of(zero, edges, pair, above, width, lane)
+                    if totals[pair] > 0.0:
+                        gap = gap_of(zero, start, weights, rows, totals, pair, above, below, width, lane)
+                        mean, deviation = moments(zero, start, weights, rows, totals, pair, above, width, lane)
                         value = np.minimum(value, mean + (factor[pair] * (deviation + gap) + flat[pair]))
-                        mean, deviation = moments_of(zero, edges, pair, below, width, lane)
+                        mean, deviation = moments(zero, start, weights, rows, totals, pair, below, width, lane)
                         low = np.maximum(low, mean - (factor[pair] * (deviation + gap) + flat[pair]))
                     store(options, a * LANES, value)
                     store(lowest, a * LANES, low)

@@ -26,7 +26,7 @@ class BestArrays(NamedTuple):
 
 
 @part
-def find_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
+def find_loss(world: Any, h: int, o: Whole, m: Whole, a: Whole) -> float:
     """Compute what the action at a step loses; rounding errors below 0 count as 0."""
     best = world.best
     num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]
@@ -42,16 +42,3 @@ def find_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole
             worth += best.probs[e] * best.move_probs[j] * (best.move_rewards[j] + later)
     loss = best.values[h, o, m] - worth
     return loss if loss > 0.0 else 0.0
-
-
-@part
-def step_loss(world: Any, best: BestArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
-    """Return what the action at a step loses."""
-    num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]
-    if best.known.shape[0] == 0:
-        return find_loss(world, best, h, o, m, a)
-    num_actions = (world.indptr.shape[0] - 1) // num_observations
-    at = ((h * num_observations + o) * num_machine_states + m) * num_actions + a
-    if best.known[at] < 0.0:
-        best.known[at] = find_loss(world, best, h, o, m, a)
-    return best.known[at]  # type: ignore[no-any-return]

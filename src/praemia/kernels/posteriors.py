@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import compiled, part
+from praemia.kernels.compiling import borrowed, compiled, part
 from praemia.kernels.counts import ROWS, Counts, Edges, edges_of
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import PassArrays, begin_step, kept_value, linear_pass
+from praemia.kernels.linear import Coefficients, PassArrays, begin_step, kept_value, linear_pass
 from praemia.kernels.records import LANES, NUM_EXITS, SMALLEST, Actions, Floats, Ints, Records, SmallInts, Unsigned
 from praemia.kernels.ties import take_best
 
@@ -98,11 +98,13 @@ def plan_sampled(
 
     ``rows`` are the extra continuation rows of every (o, a, o').
     """
+    task, policy = borrowed(task), borrowed(policy)
     edges, width = sample_edges(seen, prior, rng), task.is_done.shape[0]
-    every, nothing, zero = np.ones(policy.shape[1], dtype=np.bool_), np.empty((policy.shape[0], 0, width)), np.zeros((1, 1, 1, 1))
+    every, nothing, none = np.ones(policy.shape[1], dtype=np.bool_), np.empty((policy.shape[0], 0)), np.zeros(1)
+    zero = Coefficients(none, 0, 0, 0, 0)
     slots = np.zeros(seen.own.shape[0], dtype=np.int32)
     return linear_pass(
-        task, edges, rows, rows.shape[0], every, zero[0, 0, 0, :0], zero, zero, caps, 1.0, nothing, nothing, slots, policy, stream
+        task, edges, rows, rows.shape[0], every, none[:0], zero, zero, caps, 1.0, nothing, nothing, slots, policy, stream
     )
 
 
@@ -111,6 +113,7 @@ def plan_best_of(
     task: PassArrays, counts: Counts, prior: float, num_samples: int, caps: Floats, policy: Actions, stream: Ints, rng: Any
 ) -> Floats:
     """Fill policy[H, O, M] from the best of several sampled models for each pair; return V_0, flat [O·W]."""
+    task, counts, policy, stream = borrowed(task), borrowed(counts), borrowed(policy), borrowed(stream)
     zero, actions, num_rows, edges = zeros(4), policy.reshape(-1), counts.totals[ROWS], edges_of(counts)
     horizon, size, num_machine_states = policy.shape
     width, num_actions = task.is_done.shape[0], counts.visits.shape[0] // size

@@ -82,7 +82,7 @@ def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.f
     minimum is the cap everywhere, and the sum is cap²·(n − n_end).
     """
     spec = experience.spec
-    if cost >= experience.num_episodes * np.max(caps):
+    if cost >= experience.num_episodes * (caps if np.ndim(caps) == 0 else np.max(caps)):
         going_on = experience.visits - experience.ends if spec.can_end else experience.visits
         return caps * going_on
     seen = experience.transitions

@@ -17,21 +17,20 @@ only to reproduce them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
+
+import numpy as np
 
 from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels.confidence_sets import best_in_ball, best_in_intervals, prepare_ball, prepare_interval
-from praemia.learners.base import LARGEST, failure_prob_parameter, replan_parameter
-from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import PlanRule
-from praemia.tasks.spec import TaskSpec
+from praemia.kernels.confidence_sets import SetNumbers, plan_in_sets
+from praemia.kernels.ties import new_stream
+from praemia.learners.backward import arrays_on, checked_plan, next_policy
+from praemia.learners.base import LARGEST, Learner, LearnerPlan, failure_prob_parameter, replan_parameter
+from praemia.learners.experience import Experience
+from praemia.learners.psrl import seen_of
 
-PARTS = {
-    "l1": {"prepare_pair": prepare_ball, "pair_value": best_in_ball},
-    "bernstein": {"prepare_pair": prepare_interval, "pair_value": best_in_intervals},
-}
 PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
 SUMMARIES = {
     "l1": "plans in the best environment in an L1 ball around the estimate",
@@ -39,8 +38,7 @@ SUMMARIES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class UCRL2RM(CompiledLearner):
+class UCRL2RM(Learner):
     """UCRL2-RM with L1 balls (``interval="l1"``) or element-wise Bernstein intervals (``interval="bernstein"``).
 
     Examples
@@ -60,6 +58,8 @@ class UCRL2RM(CompiledLearner):
         "ucrl2-rm-b": {"interval": "bernstein"},
     }
     optimistic: ClassVar[bool] = True
+    has_estimate: ClassVar[bool] = True
+    asks_labels: ClassVar[str] = "every"
 
     interval: str = field(default="l1", metadata={"help": "the confidence set: l1 or bernstein"})
     bonus_scale: float | None = field(
@@ -77,8 +77,8 @@ class UCRL2RM(CompiledLearner):
     replan: str = replan_parameter("epoch")
 
     def __post_init__(self) -> None:
-        if self.interval not in PARTS:
-            raise unknown_name("interval", self.interval, PARTS)
+        if self.interval not in PAPER_SCALES:
+            raise unknown_name("interval", self.interval, PAPER_SCALES)
         if self.bonus_scale is None:
             object.__setattr__(self, "bonus_scale", PAPER_SCALES[self.interval])
         object.__setattr__(self, "summary", SUMMARIES[self.interval])
@@ -88,18 +88,15 @@ class UCRL2RM(CompiledLearner):
             raise ParameterError("as_published=True is a variant of interval='bernstein' only")
         super().__post_init__()
 
-    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
-        fixed = {
-            "scale": float(self.bonus_scale or 0.0),
-            "level": self.failure_prob / (2 * spec.num_observations * spec.num_actions),
-            "log_subsets": log_of_subsets(spec.num_successors),
-            "as_published": self.as_published,
-        }
-        return PlanRule(
-            parts=PARTS[self.interval],
-            fixed=fixed,
-            unseen=True,
-            sorts_rows=True,
-            by_pair=spec.num_successors + 1,
-            by_successor=1,
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, every = experience.spec, experience.spec.every_step
+        numbers = SetNumbers(
+            scale=float(self.bonus_scale or 0.0),
+            level=self.failure_prob / (2 * spec.num_observations * spec.num_actions),
+            log_subsets=log_of_subsets(spec.num_successors),
+            is_ball=self.interval == "l1",
+            as_published=self.as_published,
         )
+        task, caps, policy = arrays_on(spec, every.table), spec.value_caps[:-1].copy(), next_policy(experience, rng)
+        values = plan_in_sets(task, seen_of(experience), numbers, every.rows.rows, caps, policy, new_stream(rng))
+        return checked_plan(policy, values.reshape(-1, len(task.is_done)))
