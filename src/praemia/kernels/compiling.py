@@ -21,24 +21,40 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba import types
 from numba.core import event
-from numba.extending import lower_builtin, register_jitable, type_callable
+from numba.extending import register_jitable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PREFIX = "kernels-"
 UNUSED_SECONDS = 30 * 24 * 3600.0  # after which the compiled code of other versions is removed
 
+
+
+def _options() -> dict[str, Any]:
+    """Return how kernels are compiled: they allocate nothing, so that Numba need not count who owns their arrays.
+
+    Counted at every call, for every array that a function is handed, this would take up to five times as long as the
+    work. Numba does not document the option; a version that does not know it compiles slower kernels.
+    """
+    options: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+    try:
+        numba.njit(**options)(_options)
+    except KeyError:
+        options.pop("_nrt")
+    return options
+
+
+OPTIONS = _options()
 # For functions that kernels call, and Python too, as they are.
-part = register_jitable(error_model="numpy")
+part = register_jitable(**OPTIONS)
 # The same for small ones, which are to be inlined.
-inlined = register_jitable(error_model="numpy", forceinline=True)
+inlined = register_jitable(forceinline=True, **OPTIONS)
 
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is called, and keep the result on disk. It releases Python's lock."""
-    options = {"error_model": "numpy", "nogil": True}
+    options = {"nogil": True, **OPTIONS}
     usual = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = CACHE_FOLDER  # type: ignore[attr-defined]  # Numba reads it when it is told to cache
     try:
@@ -47,34 +63,6 @@ def compiled(function: Function) -> Function:
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = usual  # type: ignore[attr-defined]
-
-
-def borrowed(bundle: Any) -> Any:
-    """Return an array, or a NamedTuple of them, whose owners are not counted in a kernel: its caller keeps them alive.
-
-    Numba counts owners at every call of a part, once for each array that it is handed: a third of the time that a
-    small plan takes. A kernel that returns no array does this first.
-    """
-    return bundle
-
-
-type_callable(borrowed)(lambda context: lambda bundle: bundle)
-
-
-@lower_builtin(borrowed, types.Any)
-def _borrowed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _without_owner(context, builder, sig.args[0], args[0])
-
-
-def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    if isinstance(kind, types.Array):
-        nobody = context.get_constant_null(types.MemInfoPointer(kind.dtype))
-        return builder.insert_value(value, nobody, context.data_model_manager[kind].get_field_position("meminfo"))
-    if isinstance(kind, types.BaseTuple):
-        for i, item in enumerate(kind):
-            inner = _without_owner(context, builder, item, builder.extract_value(value, i))
-            value = builder.insert_value(value, inner, i)
-    return value
 
 
 class Announcement(event.Listener):

@@ -10,11 +10,11 @@ them from the best one, skipping the rows that are not its own.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import borrowed, compiled, part
+from praemia.kernels.compiling import compiled, part
 from praemia.kernels.lanes import zeros
 from praemia.kernels.linear import PassArrays, begin_step
 from praemia.kernels.posteriors import Seen
@@ -71,11 +71,10 @@ class Sets(NamedTuple):
 
 
 @part
-def sets_of(seen: Seen, numbers: SetNumbers) -> Sets:
-    """Return the confidence sets of all pairs; those never visited have none."""
-    num_pairs, size = seen.own.shape
-    rise, low, free = np.zeros((num_pairs, size)), np.zeros(seen.counts.shape[0]), np.zeros(num_pairs)
-    for pair in range(num_pairs):
+def fill_sets(seen: Seen, numbers: SetNumbers, sets: Sets) -> None:
+    """Fill in the confidence sets of all pairs, from zeros; those never visited have none."""
+    rise, low, free = sets
+    for pair in range(seen.own.shape[0]):
         first, last, n = seen.indptr[pair], seen.indptr[pair + 1], 0.0
         for e in range(first, last):
             n += seen.counts[e]
@@ -95,7 +94,6 @@ def sets_of(seen: Seen, numbers: SetNumbers) -> Sets:
                 lower, upper = max(0.0, p_hat - lower), min(1.0, p_hat + upper)
             low[e], rise[pair, seen.targets[e]] = lower, upper - lower
             free[pair] -= lower
-    return Sets(rise, low, free)
 
 
 @part
@@ -179,28 +177,48 @@ def best_in_intervals(
     return total
 
 
+class SetScratch(NamedTuple):
+    """What a plan in confidence sets works in."""
+
+    sets: Sets
+    tables: Floats  # [2, rows·W]
+    order: SmallInts  # [M, rows], the rows that are not exits', sorted for each machine state
+    own_rows: SmallInts  # [·], the rows of the successors seen
+    options: Floats  # [A]
+
+
+def new_set_scratch(task: PassArrays, seen: Seen, rows: Records, num_observations: int, num_states: int) -> SetScratch:
+    """Return arrays for a plan."""
+    sets = Sets(np.zeros(seen.own.shape), np.zeros(len(seen.counts)), np.zeros(len(seen.own)))
+    places = np.arange(len(rows) - NUM_EXITS, dtype=np.int32)
+    places[num_observations:] += NUM_EXITS  # those of the exits are left out: no successor has them for its own
+    own_rows = seen.own[np.repeat(np.arange(len(seen.own)), np.diff(seen.indptr)), seen.targets].astype(np.int32)
+    tables, num_actions = np.zeros((2, len(rows) * len(task.is_done))), len(seen.own) // num_observations
+    return SetScratch(sets, tables, np.tile(places, (num_states, 1)), own_rows, np.empty(num_actions))
+
+
 @compiled
 def plan_in_sets(
-    task: PassArrays, seen: Seen, numbers: SetNumbers, rows: Records, caps: Floats, policy: Actions, stream: Ints
-) -> Floats:
-    """Fill policy[H, O, M] with the best policy in the best model of the sets; return V_0, flat [O·W].
+    task: PassArrays,
+    seen: Seen,
+    numbers: SetNumbers,
+    rows: Records,
+    scratch: SetScratch,
+    caps: Floats,
+    policy: Actions,
+    stream: Ints,
+) -> None:
+    """Fill policy[H, O, M] with the best policy in the best model of the sets.
 
     ``rows`` are all continuation rows, also those of the observations and exits; every end has a row of its own.
     """
-    task, seen, policy, stream = borrowed(task), borrowed(seen), borrowed(policy), borrowed(stream)
     (horizon, size, num_machine_states), width = policy.shape, task.is_done.shape[0]
-    num_actions, first, sets, flat = seen.own.shape[0] // size, size + NUM_EXITS, sets_of(seen, numbers), policy.reshape(-1)
-    own_rows = np.empty(seen.counts.shape[0], dtype=np.int32)
-    for pair in range(seen.own.shape[0]):
-        for e in range(seen.indptr[pair], seen.indptr[pair + 1]):
-            own_rows[e] = seen.own[pair, seen.targets[e]]
-    order = np.empty((num_machine_states, rows.shape[0] - NUM_EXITS), dtype=np.int32)
-    for i in range(order.shape[1]):  # those of the exits are left out: no successor has them for its own
-        order[:, i] = i if i < size else i + NUM_EXITS
-    tables, options = np.zeros((2, rows.shape[0] * width)), np.empty(num_actions)
+    num_actions, first, flat, sets = seen.own.shape[0] // size, size + NUM_EXITS, policy.reshape(-1), scratch.sets
+    options, order, own_rows, extra_rows = scratch.options, scratch.order, scratch.own_rows, rows[first:]
+    fill_sets(seen, numbers, sets)
     for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        begin_step(zeros(4), task, after, size, rows[first:], rows.shape[0] - first, h)
+        after, here = scratch.tables[(h + 1) % 2], scratch.tables[h % 2]
+        begin_step(zeros(4), task, after, size, extra_rows, extra_rows.shape[0], h)
         for m in range(num_machine_states):
             sort_rows(order[m], after, width, m)
         for o in range(size):
@@ -216,4 +234,3 @@ def plan_in_sets(
                 flat[(h * size + o) * num_machine_states + m] = best
                 kept = options[best] if h == 0 else task.discount * options[best]
                 here[o * width + m] = task.ends[h] if h > 0 and task.is_done[m] > 0.0 else kept
-    return tables[0, : size * width]

@@ -6,7 +6,7 @@ its count; the transitions of a pair are linked. A target is o', or O + o' where
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,14 +161,17 @@ def episodes_have_grown(totals: Ints) -> bool:
     return bool(GROWN * (totals[EPISODES] - totals[PLANNED_EPISODES]) >= totals[PLANNED_EPISODES])
 
 
+@inlined
+def is_repair(totals: Ints, replan: int, step: Whole) -> bool:
+    """Tell whether a plan that is due before a step is a repair of the last one."""
+    return bool(replan == REPAIR and (step > 0 or not episodes_have_grown(totals)))
+
+
 @part
-def request_plan(counts: Counts, replan: int, step: Whole) -> None:
-    """Note whether a plan, requested before a step, is a repair of the last one; if not, what it will be made from."""
-    is_repair = replan == REPAIR and (step > 0 or not episodes_have_grown(counts.totals))
-    counts.totals[IS_REPAIR] = 1 if is_repair else 0
-    if not is_repair and replan != STEP:
-        counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
-        counts.at_plan[:] = counts.visits
+def copy(source: Any, target: Any) -> None:
+    """Copy a row of numbers."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
 
 
 class Edges(NamedTuple):
@@ -178,6 +181,13 @@ class Edges(NamedTuple):
     weights: Floats  # counts, or probabilities
     rows: Unsigned
     totals: Floats  # [O·A], the sum of a pair's weights; 0 for one without transitions
+
+    @classmethod
+    def room(cls, num_pairs: int, size: int) -> Edges:
+        """Return arrays for so many pairs and transitions, to be filled."""
+        return cls(
+            np.empty(num_pairs + 1, dtype=np.int64), np.empty(size), np.empty(size, np.uint32), np.empty(num_pairs)
+        )
 
 
 @part
@@ -193,13 +203,10 @@ def copy_pair(counts: Counts, pair: Whole, at: Whole, weights: Floats, rows: Uns
 
 
 @part
-def edges_of(counts: Counts) -> Edges:
-    """Return what was seen, pair by pair."""
-    num_pairs, size = counts.visits.shape[0], counts.totals[TRANSITIONS]
-    start, totals = np.empty(num_pairs + 1, dtype=np.int64), np.empty(num_pairs)
-    weights, rows, at = np.empty(size), np.empty(size, dtype=np.uint32), np.int64(0)
-    for pair in range(num_pairs):
-        start[pair], totals[pair] = at, float(counts.visits[pair])
-        at = copy_pair(counts, pair, at, weights, rows)
-    start[num_pairs] = at
-    return Edges(start, weights, rows, totals)
+def fill_edges(counts: Counts, edges: Edges) -> None:
+    """Fill in what was seen, pair by pair."""
+    at = np.int64(0)
+    for pair in range(counts.visits.shape[0]):
+        edges.start[pair], edges.totals[pair] = at, float(counts.visits[pair])
+        at = copy_pair(counts, pair, at, edges.weights, edges.rows)
+    edges.start[counts.visits.shape[0]] = at

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import borrowed, compiled, inlined
-from praemia.kernels.counts import ROWS, Counts, edges_of
+from praemia.kernels.compiling import compiled, inlined
+from praemia.kernels.counts import ROWS, Counts, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import PassArrays, begin_step, kept_value, moments
-from praemia.kernels.records import LANES, NUM_EXITS, Actions, Floats, Ints, Unsigned, Whole
+from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments
+from praemia.kernels.records import LANES, Actions, Floats, Ints, Unsigned, Whole
 from praemia.kernels.ties import take_best
 
 
@@ -45,19 +45,24 @@ def gap_of(
 
 @compiled
 def plan_euler(
-    task: PassArrays, counts: Counts, factor: Floats, flat: Floats, caps: Floats, policy: Actions, stream: Ints
-) -> Floats:
-    """Fill policy[H, O, M] for the observations met; return V̄_0, flat [O·W]. ``factor`` and ``flat`` are [O·A]."""
-    task, counts, policy, stream = borrowed(task), borrowed(counts), borrowed(policy), borrowed(stream)
+    task: PassArrays,
+    counts: Counts,
+    scratch: Scratch,
+    lower: Floats,
+    lowest: Floats,
+    factor: Floats,
+    flat: Floats,
+    caps: Floats,
+    policy: Actions,
+    stream: Ints,
+) -> None:
+    """Fill policy[H, O, M] for the observations met. ``lower`` are tables like those of the scratch, for V̲."""
     zero, actions, num_rows = zeros(4), policy.reshape(-1), counts.totals[ROWS]
-    start, weights, rows, totals = edges_of(counts)
+    start, weights, rows, totals = scratch.edges
+    fill_edges(counts, scratch.edges)
     horizon, size, num_machine_states = policy.shape
     width, num_actions = task.is_done.shape[0], counts.visits.shape[0] // size
-    upper, lower = (
-        np.zeros((2, (size + NUM_EXITS + num_rows) * width)),
-        np.zeros((2, (size + NUM_EXITS + num_rows) * width)),
-    )
-    options, lowest = np.empty(num_actions * LANES), np.empty(num_actions * LANES)
+    upper, options = scratch.tables, scratch.options
     for h in range(horizon - 1, -1, -1):
         above, below = upper[(h + 1) % 2], lower[(h + 1) % 2]
         begin_step(zero, task, above, size, counts.rows, num_rows, h)
@@ -82,4 +87,3 @@ def plan_euler(
                 for k in range(LANES if count > LANES else count):
                     here[at + k] = lowest[np.int64(actions[place + k]) * LANES + k]
                 store(here, at, kept_value(zero, task, h, lane, load(zero, here, at)))
-    return upper[0, : size * width]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import borrowed, compiled, inlined, part
+from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.lanes import load, num_lanes, select, store, store_integers, zeros
 from praemia.kernels.records import (
     NUM_EXITS,
@@ -112,7 +112,6 @@ def exact_kernels(lanes: int) -> ExactKernels:
         data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range
     ) -> None:
         """Compute the steps steps[1] − 1 … steps[0]; of each a range of rows, then of observations."""
-        data, policy = borrowed(data), borrowed(policy)
         indptr, probs, edge_rows, extra_rows = (
             data.model.indptr,
             data.model.probs,
@@ -148,7 +147,6 @@ def exact_kernels(lanes: int) -> ExactKernels:
         data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range
     ) -> None:
         """Compute the value of a policy, in the same way."""
-        data, policy = borrowed(data), borrowed(policy)
         model, width, size = data.model, data.exits.shape[1] // NUM_EXITS, policy.shape[1]
         num_actions = (model.indptr.shape[0] - 1) // size
         for h in range(steps[1] - 1, steps[0] - 1, -1):
@@ -201,7 +199,6 @@ def start_value(starts: Records, table: Floats, width: int) -> float:
 @part
 def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
     """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
-    values, starts, policy = borrowed(values), borrowed(starts), borrowed(policy)
     model, tables, width, size = values.model, values.tables, values.exits.shape[1] // NUM_EXITS, policy.shape[1]
     num_actions = (model.indptr.shape[0] - 1) // size
     last = tables[policy.shape[0] & 1]

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import inlined, part
-from praemia.kernels.counts import EPISODES, IS_REPAIR, RECENT, ROWS, TRANSITIONS, Counts, copy_pair, has_grown
+from praemia.kernels.counts import EPISODES, IS_REPAIR, RECENT, ROWS, TRANSITIONS, Counts, copy, copy_pair, has_grown
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
 from praemia.kernels.records import (
     LANES,
@@ -119,6 +119,7 @@ class HeadroomMemory(NamedTuple):
     spread_sums: Floats  # [3], over the steps done
     shares: Floats  # [H, 2], S and S' of each step
     exists: Floats  # [W], 1 for a column that is a machine state
+    options: Floats  # [3·A·lanes], U, L and E of one observation's actions
     values: Floats  # [O, W], V_0
 
 
@@ -241,7 +242,7 @@ def find_spread(memory: HeadroomMemory, counts: Counts, h: int, horizon: int) ->
                 differences = differences + load(zero, memory.spread, 3 * pair * LANES)
                 room = room + load(zero, memory.spread, (3 * pair + 1) * LANES)
                 local_room = local_room + load(zero, memory.spread, (3 * pair + 2) * LANES)
-        parts = np.empty(3 * LANES)
+        parts = memory.options
         store(parts, 0, differences)
         store(parts, LANES, room)
         store(parts, 2 * LANES, local_room)
@@ -393,13 +394,13 @@ def kept_value(zero: Any, known: KnownArrays, h: Whole, lane: Whole, value: Any)
 
 @part
 def value_state(
-    memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, options: Floats, is_repair: bool
+    memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool
 ) -> bool:
     """Find the best actions of an observation at a step and keep their values; tell whether these have changed.
 
     A repair compares with what this step had, a full plan with what the step after has.
     """
-    known, zero, actions = memory.known, zeros(4), policy.reshape(-1)
+    known, zero, actions, options = memory.known, zeros(4), policy.reshape(-1), memory.options
     horizon, size, num_machine_states = policy.shape
     width, num_tables = known.is_done.shape[0], memory.upper.shape[0]
     here, before = h % num_tables, (h if is_repair else h + 1) % num_tables
@@ -469,7 +470,7 @@ def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions,
     if is_new or num_changed > 0:
         find_tops(memory, h, size)
     else:
-        memory.tops[h] = memory.tops[h + 1]
+        copy(memory.tops[h + 1], memory.tops[h])
     # The first step is not discounted, and an episode cannot be over there.
     is_new = is_new or h == 0 or differ(memory.shares[h], memory.shares[h + 1])
     is_new = is_new or differ(memory.tops[h], memory.tops[h + 1])
@@ -477,10 +478,10 @@ def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions,
         for o in range(size):
             links.todo[o] = o
         return np.int64(size)
-    memory.upper[h] = memory.upper[h + 1]
-    memory.lower[h] = memory.lower[h + 1]
-    memory.soon[h] = memory.soon[h + 1]
-    policy[h] = policy[h + 1]
+    copy(memory.upper[h + 1], memory.upper[h])
+    copy(memory.lower[h + 1], memory.lower[h])
+    copy(memory.soon[h + 1], memory.soon[h])
+    copy(policy[h + 1].reshape(-1), policy[h].reshape(-1))
     return list_states(memory, -1, num_changed)
 
 
@@ -517,7 +518,6 @@ def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: 
     """Make a plan or repair the last one: change policy[H, O, M] and the tables; return the work done."""
     (horizon, size, _), links, work = policy.shape, memory.links, 0
     is_repair, new_rows, num_changed = counts.totals[IS_REPAIR] > 0, memory.planned.used[2], np.int64(0)
-    options = np.empty(3 * (counts.visits.shape[0] // size) * LANES)
     seed = begin_plan(memory, counts, is_repair)
     for h in range(horizon - 1, -1, -1):
         if is_repair:
@@ -527,12 +527,11 @@ def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: 
         num_changed = np.int64(0)
         for i in range(num_todo):
             o = np.int64(links.todo[i])
-            has_changed = value_state(memory, h, o, policy, stream, options, is_repair)
+            has_changed = value_state(memory, h, o, policy, stream, is_repair)
             links.is_listed[o] = False
             if has_changed:
                 links.changed[num_changed] = o
                 num_changed += 1
         work += num_todo
-    width = memory.values.shape[1]
-    memory.values.reshape(-1)[:] = memory.upper[0, : size * width]
+    copy(memory.upper[0, : size * memory.values.shape[1]], memory.values.reshape(-1))
     return 16 * policy.shape[2] * work

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import borrowed, compiled, inlined, part
-from praemia.kernels.counts import ROWS, Counts, Edges, edges_of
+from praemia.kernels.compiling import compiled, inlined, part
+from praemia.kernels.counts import ROWS, TRANSITIONS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, select, store, zeros
 from praemia.kernels.records import LANES, NUM_EXITS, Actions, Bools, Floats, Ints, LayerArrays, Records, Unsigned, Whole
 from praemia.kernels.rows import fill_rows
@@ -100,27 +100,41 @@ def lanes_at(zero: Any, numbers: Floats, at: Whole, lane: Whole, by_state: int) 
     return load(zero, numbers, at + lane) if by_state > 0 else zero + numbers[at]
 
 
+class Scratch(NamedTuple):
+    """What a backward pass works in."""
+
+    edges: Edges
+    tables: Floats  # [2, (O + NUM_EXITS + X)·W]: γ·V_h is left in tables[h % 2], and V_0 in tables[0]
+    options: Floats  # [A·LANES], the values of one observation's actions
+    rewards: Floats  # [O·A·W], Σ p̂φ where it is added to the mean; else [0]
+
+
+def new_scratch(task: PassArrays, counts: Counts) -> Scratch:
+    """Return arrays for a pass over what was counted."""
+    num_pairs, num_observations, width = len(counts.visits), len(counts.is_met), len(task.is_done)
+    edges = Edges.room(num_pairs, int(counts.totals[TRANSITIONS]))
+    tables = np.zeros((2, (num_observations + NUM_EXITS + int(counts.totals[ROWS])) * width))
+    rewards = np.zeros(num_pairs * width if len(task.added) else 0)
+    return Scratch(edges, tables, np.empty(num_pairs // num_observations * LANES), rewards)
+
+
 @part
-def mean_rewards(counts: Counts, paid: Floats, width: int) -> Floats:
-    """Return Σ p̂φ of every pair, flat [O·A·W]; empty where there is nothing to add."""
-    rewards = np.zeros(counts.visits.shape[0] * width if paid.shape[0] > 0 else 0)
-    if paid.shape[0] > 0:
-        for i in range(counts.totals[0]):
-            seen = counts.transitions[i]
-            share = seen["count"] / counts.visits[seen["pair"]]
-            for m in range(width):
-                rewards[np.int64(seen["pair"]) * width + m] += share * paid[np.int64(seen["label"]) * width + m]
-    return rewards
+def fill_rewards(counts: Counts, paid: Floats, width: int, rewards: Floats) -> None:
+    """Fill in Σ p̂φ of every pair, flat [O·A·W]."""
+    for i in range(counts.totals[TRANSITIONS]):
+        seen = counts.transitions[i]
+        share = seen["count"] / counts.visits[seen["pair"]]
+        for m in range(width):
+            rewards[np.int64(seen["pair"]) * width + m] += share * paid[np.int64(seen["label"]) * width + m]
 
 
 @part
 def linear_pass(
     task: PassArrays,
-    edges: Edges,
+    scratch: Scratch,
     rows: Records,
     num_rows: int,
     is_planned: Bools,
-    rewards: Floats,
     scale: Coefficients,
     bonus: Coefficients,
     caps: Floats,
@@ -130,17 +144,18 @@ def linear_pass(
     slots: Any,
     policy: Actions,
     stream: Ints,
-) -> Floats:
-    """Fill policy[H, O, M] for the observations that are planned, and new with Q; return V_0, flat [O·W].
+) -> None:
+    """Fill policy[H, O, M] for the observations that are planned, and new with Q.
 
     ``scale`` and ``bonus`` are α and β; ``old`` and ``new`` are Q of the previous plan and of this one, [H, slots·W].
     """
     zero, (horizon, size, num_machine_states) = zeros(4), policy.shape
     width, num_actions = task.is_done.shape[0], slots.shape[0] // size
-    tables = np.zeros((2, (size + NUM_EXITS + num_rows) * width))
-    options, num_old, num_new = np.empty(num_actions * LANES), old.shape[1] // width, new.shape[1] // width
-    has_deviation, totals = scale.numbers.shape[0] > 1 or scale.numbers[0] != 0.0, edges.totals
-    start, weights, edge_rows, alpha, beta = edges.start, edges.weights, edges.rows, scale.numbers, bonus.numbers
+    tables, options, rewards = scratch.tables, scratch.options, scratch.rewards
+    num_old, num_new, totals = old.shape[1] // width, new.shape[1] // width, scratch.edges.totals
+    has_deviation = scale.numbers.shape[0] > 1 or scale.numbers[0] != 0.0
+    start, weights, edge_rows = scratch.edges.start, scratch.edges.weights, scratch.edges.rows
+    alpha, beta = scale.numbers, bonus.numbers
     for h in range(horizon - 1, -1, -1):
         after, here, actions, old_h, new_h = tables[(h + 1) % 2], tables[h % 2], policy[h].reshape(-1), old[h], new[h]
         begin_step(zero, task, after, size, rows, num_rows, h)
@@ -171,13 +186,13 @@ def linear_pass(
                 place, count = o * num_machine_states + lane, num_machine_states - lane
                 best = take_best(zero, options, num_actions, actions, place, count, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
-    return tables[0, : size * width]
 
 
 @compiled
 def plan_from_counts(
     task: PassArrays,
     counts: Counts,
+    scratch: Scratch,
     scale: Coefficients,
     bonus: Coefficients,
     caps: Floats,
@@ -186,35 +201,32 @@ def plan_from_counts(
     new: Floats,
     policy: Actions,
     stream: Ints,
-) -> Floats:
+) -> None:
     """Make a plan from what was counted; see ``linear_pass``."""
-    task, counts, old, new, policy = borrowed(task), borrowed(counts), borrowed(old), borrowed(new), borrowed(policy)
-    scale, bonus, caps, stream = borrowed(scale), borrowed(bonus), borrowed(caps), borrowed(stream)
-    rewards, size = mean_rewards(counts, task.added, task.is_done.shape[0]), counts.totals[ROWS]
-    seen, met, slots = edges_of(counts), counts.is_met, counts.slots
-    edges = borrowed(seen)
-    return linear_pass(
-        task, edges, counts.rows, size, met, rewards, scale, bonus, caps, growth, old, new, slots, policy, stream
-    )
+    fill_edges(counts, scratch.edges)
+    if task.added.shape[0] > 0:
+        fill_rewards(counts, task.added, task.is_done.shape[0], scratch.rewards)
+    rows, size, met = counts.rows, counts.totals[ROWS], counts.is_met
+    linear_pass(task, scratch, rows, size, met, scale, bonus, caps, growth, old, new, counts.slots, policy, stream)
 
 
 @compiled
-def back_up(task: PassArrays, counts: Counts, values: Floats, h: int, mean: Floats, deviation: Floats) -> None:
-    """Fill mean[O·A, W] and deviation[O·A, W] of Y at step h, from values[O, W] = V_{h+1}; 0 where nothing was seen."""
-    zero, width, num_observations, num_rows = zeros(4), values.shape[1], values.shape[0], counts.totals[ROWS]
-    table, edges = np.zeros((num_observations + NUM_EXITS + num_rows) * width), edges_of(counts)
-    flat, means, deviations = values.reshape(-1), mean.reshape(-1), deviation.reshape(-1)
-    for o in range(num_observations):
+def back_up(
+    task: PassArrays, counts: Counts, scratch: Scratch, values: Floats, h: int, mean: Floats, deviation: Floats
+) -> None:
+    """Fill mean and deviation, flat [O·A·W], of Y at step h, from values = V_{h+1}, flat [O·W]; 0 where nothing was seen."""
+    zero, width, size, num_rows = zeros(4), task.is_done.shape[0], counts.is_met.shape[0], counts.totals[ROWS]
+    table, (start, weights, rows, totals) = scratch.tables[0], scratch.edges
+    fill_edges(counts, scratch.edges)
+    for o in range(size):
         for lane in range(0, width, LANES):
             at = o * width + lane
-            store(table, at, kept_value(zero, task, h + 1, lane, load(zero, flat, at)))
-    begin_step(zero, task, table, num_observations, counts.rows, num_rows, h)
-    for i in range(mean.shape[0]):
+            store(table, at, kept_value(zero, task, h + 1, lane, load(zero, values, at)))
+    begin_step(zero, task, table, size, counts.rows, num_rows, h)
+    for i in range(counts.visits.shape[0]):
         pair = np.uint64(i)
-        if edges.totals[pair] > 0.0:
+        if totals[pair] > 0.0:
             for lane in range(0, width, LANES):
-                pair_mean, pair_deviation = moments(
-                    zero, edges.start, edges.weights, edges.rows, edges.totals, pair, table, width, lane
-                )
-                store(means, i * width + lane, pair_mean)
-                store(deviations, i * width + lane, pair_deviation)
+                found = moments(zero, start, weights, rows, totals, pair, table, width, lane)
+                store(mean, i * width + lane, found[0])
+                store(deviation, i * width + lane, found[1])

@@ -11,19 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import borrowed, compiled, inlined, part
+from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.counts import (
+    EPISODES,
     IS_REPAIR,
+    PLANNED_EPISODES,
     RECENT,
     STEP,
     Counts,
     add_row,
     add_transition,
+    copy,
     count_episode,
     count_move,
     count_visit,
     has_room,
-    request_plan,
+    is_repair,
 )
 from praemia.kernels.exact import ValueArrays, policy_value, start_value
 from praemia.kernels.pathwise import BestArrays, find_loss
@@ -272,8 +275,6 @@ def value_and_play(
     last: int,
 ) -> None:
     """Record the exact value of a plan that is new, unless values.states is empty, and play it."""
-    world, counts, values, log = borrowed(world), borrowed(counts), borrowed(values), borrowed(log)
-    policy, chance = borrowed(policy), borrowed(chance)
     progress = log.progress[0]
     if is_to_be_noted(progress, replan):
         entry = log.plans[progress["plans"]]
@@ -307,14 +308,15 @@ def plan_and_play(plan: Any) -> Any:
         most_work: int,
     ) -> int:
         """Plan and play on from where ``log`` is, up to an amount of work, or until there is no room; return it."""
-        world, counts, values, log = borrowed(world), borrowed(counts), borrowed(values), borrowed(log)
-        data, stream, policy, chance = borrowed(data), borrowed(stream), borrowed(policy), borrowed(chance)
         progress, horizon, work = log.progress[0], policy.shape[0], 0
         while progress["played"] < last and progress["steps"] < progress["budget"] and work < most_work:
             if not can_play(counts, chance, horizon) or progress["plans"] == log.plans.shape[0]:
                 break
             if progress["is_due"]:
-                request_plan(counts, replan, progress["step"])
+                counts.totals[IS_REPAIR] = is_repair(counts.totals, replan, progress["step"])
+                if counts.totals[IS_REPAIR] == 0 and replan != STEP:
+                    counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
+                    copy(counts.visits, counts.at_plan)
                 work += plan(data, counts, stream, policy)
                 progress["is_due"] = 0
                 if counts.totals[IS_REPAIR] == 0:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import borrowed, compiled, part
-from praemia.kernels.counts import ROWS, Counts, Edges, edges_of
+from praemia.kernels.compiling import compiled, part
+from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import Coefficients, PassArrays, begin_step, kept_value, linear_pass
-from praemia.kernels.records import LANES, NUM_EXITS, SMALLEST, Actions, Floats, Ints, Records, SmallInts, Unsigned
+from praemia.kernels.linear import Coefficients, PassArrays, Scratch, begin_step, kept_value, linear_pass
+from praemia.kernels.records import LANES, SMALLEST, Actions, Bools, Floats, Ints, Records, SmallInts, Unsigned
 from praemia.kernels.ties import take_best
 
 
@@ -58,17 +58,29 @@ def sample_prior(prior: Prior, rng: Any, seen: float, weights: Floats, targets: 
     return k, total
 
 
+class Sampled(NamedTuple):
+    """A sampled model, and room for the prior's part of one pair."""
+
+    edges: Edges
+    weights: Floats
+    targets: SmallInts
+
+
+def new_sample(seen: Seen, prior: Prior) -> Sampled:
+    """Return arrays for a sampled model."""
+    most = prior.num_sticks or prior.num_successors
+    edges = Edges.room(len(seen.own), len(seen.counts) + len(seen.own) * most)
+    return Sampled(edges, np.empty(most), np.empty(most, dtype=np.int32))
+
+
 @part
-def sample_edges(seen: Seen, prior: Prior, rng: Any) -> Edges:
+def sample_edges(seen: Seen, prior: Prior, rng: Any, sampled: Sampled) -> None:
     """Sample a model: for each pair the edges to the successors seen, and those of the prior's part."""
-    num_pairs, room = seen.own.shape[0], max(prior.num_successors, prior.num_sticks)
-    most = seen.counts.shape[0] + num_pairs * (prior.num_successors if prior.num_sticks == 0 else prior.num_sticks)
-    start, totals = np.empty(num_pairs + 1, dtype=np.int64), np.ones(num_pairs)
-    probs, rows, at = np.empty(most), np.empty(most, dtype=np.uint32), 0
-    weights, targets = np.empty(room), np.empty(room, dtype=np.int32)
-    for pair in range(num_pairs):
+    (start, probs, rows, totals), weights, targets = sampled
+    at = 0
+    for pair in range(seen.own.shape[0]):
         first, total = at, 0.0
-        start[pair] = first
+        start[pair], totals[pair] = first, 1.0
         for i in range(seen.indptr[pair], seen.indptr[pair + 1]):
             probs[at], rows[at] = rng.standard_gamma(seen.counts[i]), seen.own[pair, np.int64(seen.targets[i])]
             total, at = total + probs[at], at + 1
@@ -78,46 +90,64 @@ def sample_edges(seen: Seen, prior: Prior, rng: Any) -> Edges:
             at += 1
         for i in range(first, at):
             probs[i] /= total
-    start[num_pairs] = at
-    return Edges(start, probs, rows, totals)
+    start[seen.own.shape[0]] = at
 
 
 @compiled
-def sample_model(seen: Seen, prior: Prior, rng: Any) -> tuple[Ints, Floats, Unsigned]:
-    """Sample a model; return where the edges of each pair begin, their probabilities and continuation rows."""
-    edges = sample_edges(seen, prior, rng)
-    size = edges.start[edges.start.shape[0] - 1]
-    return edges.start, edges.weights[:size].copy(), edges.rows[:size].copy()
+def sample_model(seen: Seen, prior: Prior, rng: Any, sampled: Sampled) -> None:
+    """Sample a model from Python."""
+    sample_edges(seen, prior, rng, sampled)
 
 
 @compiled
 def plan_sampled(
-    task: PassArrays, seen: Seen, prior: Prior, rows: Records, caps: Floats, policy: Actions, stream: Ints, rng: Any
-) -> Floats:
-    """Sample a model and fill policy[H, O, M] with the best policy in it; return V_0, flat [O·W].
+    task: PassArrays,
+    seen: Seen,
+    prior: Prior,
+    rng: Any,
+    sampled: Sampled,
+    scratch: Scratch,
+    rows: Records,
+    caps: Floats,
+    zero: Floats,
+    nothing: Floats,
+    slots: SmallInts,
+    every: Bools,
+    policy: Actions,
+    stream: Ints,
+) -> None:
+    """Sample a model and fill policy[H, O, M] with the best policy in it.
 
-    ``rows`` are the extra continuation rows of every (o, a, o').
+    ``rows`` are the extra continuation rows of every (o, a, o'), ``zero`` is [1], ``nothing`` is [H, 0].
     """
-    task, policy = borrowed(task), borrowed(policy)
-    edges, width = sample_edges(seen, prior, rng), task.is_done.shape[0]
-    every, nothing, none = np.ones(policy.shape[1], dtype=np.bool_), np.empty((policy.shape[0], 0)), np.zeros(1)
-    zero = Coefficients(none, 0, 0, 0, 0)
-    slots = np.zeros(seen.own.shape[0], dtype=np.int32)
-    return linear_pass(
-        task, edges, rows, rows.shape[0], every, none[:0], zero, zero, caps, 1.0, nothing, nothing, slots, policy, stream
+    sample_edges(seen, prior, rng, sampled)
+    none = Coefficients(zero, 0, 0, 0, 0)
+    linear_pass(
+        task, scratch, rows, rows.shape[0], every, none, none, caps, 1.0, nothing, nothing, slots, policy, stream
     )
 
 
 @compiled
 def plan_best_of(
-    task: PassArrays, counts: Counts, prior: float, num_samples: int, caps: Floats, policy: Actions, stream: Ints, rng: Any
-) -> Floats:
-    """Fill policy[H, O, M] from the best of several sampled models for each pair; return V_0, flat [O·W]."""
-    task, counts, policy, stream = borrowed(task), borrowed(counts), borrowed(policy), borrowed(stream)
-    zero, actions, num_rows, edges = zeros(4), policy.reshape(-1), counts.totals[ROWS], edges_of(counts)
-    horizon, size, num_machine_states = policy.shape
-    width, num_actions = task.is_done.shape[0], counts.visits.shape[0] // size
-    fictitious, weights = np.empty((size * num_actions, num_samples)), np.empty((edges.weights.shape[0], num_samples))
+    task: PassArrays,
+    counts: Counts,
+    scratch: Scratch,
+    prior: float,
+    rng: Any,
+    fictitious: Floats,
+    weights: Floats,
+    caps: Floats,
+    policy: Actions,
+    stream: Ints,
+) -> None:
+    """Fill policy[H, O, M] from the best of several sampled models for each pair.
+
+    ``fictitious`` [O·A, J] and ``weights`` [·, J] are filled with the models.
+    """
+    zero, actions, num_rows, edges = zeros(4), policy.reshape(-1), counts.totals[ROWS], scratch.edges
+    (horizon, size, num_machine_states), num_samples = policy.shape, fictitious.shape[1]
+    width, num_actions, options = task.is_done.shape[0], counts.visits.shape[0] // size, scratch.options
+    fill_edges(counts, edges)
     for pair in range(size * num_actions):
         if edges.totals[pair] > 0.0:
             for j in range(num_samples):
@@ -129,9 +159,8 @@ def plan_best_of(
                 fictitious[pair, j] /= total
                 for e in range(edges.start[pair], edges.start[pair + 1]):
                     weights[e, j] /= total
-    tables, options = np.zeros((2, (size + NUM_EXITS + num_rows) * width)), np.empty(num_actions * LANES)
     for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
+        after, here = scratch.tables[(h + 1) % 2], scratch.tables[h % 2]
         begin_step(zero, task, after, size, counts.rows, num_rows, h)
         for o in range(size):
             if not counts.is_met[o]:
@@ -151,4 +180,3 @@ def plan_best_of(
                 place = (h * size + o) * num_machine_states + lane
                 best = take_best(zero, options, num_actions, actions, place, num_machine_states - lane, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
-    return tables[0, : size * width]

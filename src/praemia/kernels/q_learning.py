@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import part
-from praemia.kernels.counts import RECENT, Counts
+from praemia.kernels.counts import RECENT, Counts, copy
 from praemia.kernels.records import Actions, Floats, Ints, LayerArrays, Whole
 from praemia.kernels.ties import sample_best
 
@@ -70,7 +70,7 @@ def learn(memory: QMemory, counts: Counts, stream: Ints, policy: Actions) -> int
         memory.table[:] = memory.initial
         memory.values[:] = memory.initial
         for h in range(1, policy.shape[0]):
-            policy[h] = policy[0]
+            copy(policy[0].reshape(-1), policy[h].reshape(-1))
         return 1
     step, end = counts.recent[taken - 1], memory.ends[taken - 1]
     o, a, target, label = np.int64(step[0]), np.int64(step[1]), np.int64(step[2]), np.int64(step[3])

@@ -88,17 +88,18 @@ def plan_with_bonus(
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
     new = np.empty((spec.horizon, slots * width if keeps else 0))
     policy, stream = next_policy(experience, rng), new_stream(rng)
-    values = linear.plan_from_counts(
-        task, counts, alpha, beta, _caps(cap, spec), float(growth), old, new, policy, stream
-    )
-    return checked_plan(policy, values.reshape(-1, width), new)
+    scratch, caps = linear.new_scratch(task, counts), _caps(cap, spec)
+    linear.plan_from_counts(task, counts, scratch, alpha, beta, caps, float(growth), old, new, policy, stream)
+    return checked_plan(policy, scratch.tables, new)
 
 
-def checked_plan(policy: Actions, values: NDArray[np.float64], memory: Any = None) -> LearnerPlan:
-    """Return a plan that a kernel made, policy[H, O, M] and V_0[O, W], which need not be checked."""
-    shown = policy.transpose(0, 2, 1)
+def checked_plan(policy: Actions, tables: NDArray[np.float64], memory: Any = None) -> LearnerPlan:
+    """Return a plan that a kernel made, policy[H, O, M] and V_0 in tables[0], which need not be checked."""
+    (_, size, num_states), shown = policy.shape, policy.transpose(0, 2, 1)
     shown.flags.writeable = False
-    plan = LearnerPlan(shown, values[:, : policy.shape[2]].T, memory)
+    width = padded_width(num_states)
+    values = tables[0, : size * width].reshape(size, width)[:, :num_states].T
+    plan = LearnerPlan(shown, values, memory)
     object.__setattr__(plan, "_checked", (shown, policy))
     return plan
 
@@ -227,9 +228,10 @@ def back_up_values(
         raise ParameterError(f"values of shape {after.shape}; expected finite numbers of shape [M, O] = {expected}")
     step = require_whole("step", step, 0, spec.horizon - 1)
     width, num_pairs = len(task.is_done), spec.num_observations * spec.num_actions
-    padded = np.pad(after.T, [(0, 0), (0, width - expected[0])])
-    mean, deviation = np.zeros((num_pairs, width)), np.zeros((num_pairs, width))
-    linear.back_up(task, experience._counts, padded, step, mean, deviation)
+    padded = np.pad(after.T, [(0, 0), (0, width - expected[0])]).ravel()
+    mean, deviation = np.zeros(num_pairs * width), np.zeros(num_pairs * width)
+    counts = experience._counts
+    linear.back_up(task, counts, linear.new_scratch(task, counts), padded, step, mean, deviation)
     shape = (spec.num_observations, spec.num_actions, width)
     shown = (it.reshape(shape)[:, :, : expected[0]].transpose(2, 0, 1) for it in (mean, deviation))
     first, second = map(read_only, shown)

@@ -22,6 +22,7 @@ import numpy as np
 
 from praemia.arithmetic import portable_log
 from praemia.kernels.euler import plan_euler
+from praemia.kernels.linear import new_scratch
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import checked_plan, next_policy, pass_arrays
 from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
@@ -60,6 +61,8 @@ class EULER(Learner):
         log_term, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
         factor = self.bonus_scale * np.sqrt(2 * log_term / n)
         flat = self.bonus_scale * (5 * cap * log_term / 3 + cap * np.sqrt(2 * log_term)) / n
-        task, caps, policy = pass_arrays(spec), spec.value_caps[:-1].copy(), next_policy(experience, rng)
-        values = plan_euler(task, experience._counts, factor, flat, caps, policy, new_stream(rng))
-        return checked_plan(policy, values.reshape(-1, len(task.is_done)))
+        task, counts, policy = pass_arrays(spec), experience._counts, next_policy(experience, rng)
+        scratch, caps = new_scratch(task, counts), spec.value_caps[:-1].copy()
+        lower, lowest = np.zeros_like(scratch.tables), np.zeros_like(scratch.options)
+        plan_euler(task, counts, scratch, lower, lowest, factor, flat, caps, policy, new_stream(rng))
+        return checked_plan(policy, scratch.tables)

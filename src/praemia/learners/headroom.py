@@ -127,6 +127,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
             spread_sums=np.zeros(3),
             shares=np.zeros((spec.horizon, 2)),
             exists=exists,
+            options=np.zeros(3 * max(1, spec.num_actions) * LANES),
             values=np.zeros((spec.num_observations, width)),
         )
         return self.updated(memory, experience)

@@ -29,6 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from praemia.errors import require_whole
+from praemia.kernels.linear import new_scratch
 from praemia.kernels.posteriors import plan_best_of
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import checked_plan, next_policy, pass_arrays
@@ -61,7 +62,11 @@ class OPSRL(Learner):
         require_whole("num_samples", self.num_samples, 1, 10_000)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, counts, prior = experience.spec, experience._counts, float(self.prior_visits)
-        task, caps, policy = pass_arrays(spec), spec.value_caps[:-1].copy(), next_policy(experience, rng)
-        values = plan_best_of(task, counts, prior, int(self.num_samples), caps, policy, new_stream(rng), rng)
-        return checked_plan(policy, values.reshape(-1, len(task.is_done)))
+        spec, counts, task = experience.spec, experience._counts, pass_arrays(experience.spec)
+        scratch, policy = new_scratch(task, counts), next_policy(experience, rng)
+        fictitious, weights = (
+            np.empty((len(numbers), int(self.num_samples))) for numbers in (counts.visits, scratch.edges.weights)
+        )
+        prior, caps = float(self.prior_visits), spec.value_caps[:-1].copy()
+        plan_best_of(task, counts, scratch, prior, rng, fictitious, weights, caps, policy, new_stream(rng))
+        return checked_plan(policy, scratch.tables)

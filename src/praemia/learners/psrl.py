@@ -17,8 +17,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from praemia.kernels.posteriors import Prior, Seen, plan_sampled
-from praemia.kernels.records import NUM_EXITS
+from praemia.kernels.linear import Scratch
+from praemia.kernels.posteriors import Prior, Seen, new_sample, plan_sampled
+from praemia.kernels.records import LANES, NUM_EXITS
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy, pass_arrays
 from praemia.learners.base import LearnerPlan, parameter
@@ -52,10 +53,27 @@ class PSRL(CanLearnMachine):
         task = arrays_on(spec, every.table)
         if self.learn_machine:
             task = pass_arrays(spec, machine=self.sampled_machine(experience, self.prior, rng, every.labels[1]))
-        rows, caps = every.rows.rows[spec.num_observations + NUM_EXITS :], spec.value_caps[:-1].copy()
-        prior, policy = dirichlet(self.prior, spec.num_successors), next_policy(experience, rng)
-        values = plan_sampled(task, seen_of(experience), prior, rows, caps, policy, new_stream(rng), rng)
-        return checked_plan(policy, values.reshape(-1, len(task.is_done)))
+        seen, prior = seen_of(experience), dirichlet(self.prior, spec.num_successors)
+        sampled, policy = new_sample(seen, prior), next_policy(experience, rng)
+        width, options = len(task.is_done), np.zeros(spec.num_actions * LANES)
+        scratch = Scratch(sampled.edges, np.zeros((2, len(every.rows.rows) * width)), options, np.zeros(0))
+        plan_sampled(
+            task,
+            seen,
+            prior,
+            rng,
+            sampled,
+            scratch,
+            every.rows.rows[spec.num_observations + NUM_EXITS :],
+            spec.value_caps[:-1].copy(),
+            np.zeros(1),
+            np.empty((spec.horizon, 0)),
+            np.zeros(len(seen.own), dtype=np.int32),
+            np.ones(spec.num_observations, dtype=bool),
+            policy,
+            new_stream(rng),
+        )
+        return checked_plan(policy, scratch.tables)
 
 
 def seen_of(experience: Experience) -> Seen:

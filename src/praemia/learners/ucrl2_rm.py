@@ -24,7 +24,7 @@ import numpy as np
 
 from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels.confidence_sets import SetNumbers, plan_in_sets
+from praemia.kernels.confidence_sets import SetNumbers, new_set_scratch, plan_in_sets
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy
 from praemia.learners.base import LARGEST, Learner, LearnerPlan, failure_prob_parameter, replan_parameter
@@ -97,6 +97,8 @@ class UCRL2RM(Learner):
             is_ball=self.interval == "l1",
             as_published=self.as_published,
         )
-        task, caps, policy = arrays_on(spec, every.table), spec.value_caps[:-1].copy(), next_policy(experience, rng)
-        values = plan_in_sets(task, seen_of(experience), numbers, every.rows.rows, caps, policy, new_stream(rng))
-        return checked_plan(policy, values.reshape(-1, len(task.is_done)))
+        task, seen, rows = arrays_on(spec, every.table), seen_of(experience), every.rows.rows
+        scratch = new_set_scratch(task, seen, rows, spec.num_observations, spec.num_machine_states)
+        caps, policy = spec.value_caps[:-1].copy(), next_policy(experience, rng)
+        plan_in_sets(task, seen, numbers, rows, scratch, caps, policy, new_stream(rng))
+        return checked_plan(policy, scratch.tables)

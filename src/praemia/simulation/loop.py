@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
-from praemia.kernels.counts import IS_REPAIR, Counts, request_plan
+from praemia.kernels.counts import EPISODES, IS_REPAIR, PLANNED_EPISODES, Counts, is_repair
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays
 from praemia.kernels.records import Records
 from praemia.learners.base import Learner, LearnerPlan
@@ -117,12 +117,16 @@ class World(ABC):
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
-        request_plan(self.counts, self.replan_code, self.progress["step"])
+        totals = self.counts.totals
+        totals[IS_REPAIR] = is_repair(totals, self.replan_code, self.progress["step"])
+        if not totals[IS_REPAIR]:
+            totals[PLANNED_EPISODES] = totals[EPISODES]
+            self.counts.at_plan[:] = self.counts.visits
         before, plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
         if plan is None or plan is not before or plan.policy.flags.writeable:  # else it was checked before
             self.policy, self.plan = checked_policy(plan, self.learner, self.spec), plan
         self.progress["is_due"] = 0
-        if not self.counts.totals[IS_REPAIR]:
+        if not totals[IS_REPAIR]:
             self.progress["is_new"] = 1
             self.note_own_value(math.nan if plan.values is None else self.start_value(plan.values))
 
