@@ -15,7 +15,7 @@ import numpy as np
 from praemia.kernels.compiling import compiled, inlined
 from praemia.kernels.counts import ROWS, Counts, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments
+from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments, value_unmet
 from praemia.kernels.records import LANES, Actions, Floats, Ints, Unsigned, Whole
 from praemia.kernels.ties import take_best
 
@@ -87,3 +87,4 @@ def plan_euler(
                 for k in range(LANES if count > LANES else count):
                     here[at + k] = lowest[np.int64(actions[place + k]) * LANES + k]
                 store(here, at, kept_value(zero, task, h, lane, load(zero, here, at)))
+    value_unmet(upper[0], counts.is_met, caps[0], width)

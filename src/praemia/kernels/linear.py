@@ -53,6 +53,15 @@ def kept_value(zero: Any, task: PassArrays, h: Whole, lane: Whole, value: Any) -
     return select(is_done, zero + task.ends[h], task.discount * value)
 
 
+@part
+def value_unmet(table: Floats, is_met: Bools, cap: float, width: int) -> None:
+    """Give observations that were never met the value that a pair never visited has."""
+    for o in range(is_met.shape[0]):
+        if not is_met[o]:
+            for i in range(o * width, (o + 1) * width):
+                table[i] = cap
+
+
 @inlined
 def mean_of(
     zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
@@ -186,6 +195,7 @@ def linear_pass(
                 place, count = o * num_machine_states + lane, num_machine_states - lane
                 best = take_best(zero, options, num_actions, actions, place, count, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
+    value_unmet(tables[0], is_planned, caps[0], width)
 
 
 @compiled
