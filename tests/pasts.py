@@ -47,7 +47,9 @@ class Past:
         assert np.all(counts.visits > 0)
         transitions = counts.transitions.copy()
         for seen in transitions[: counts.totals[TRANSITIONS]]:
-            seen["count"] = counts.visits[seen["pair"]] * dense[divmod(seen["pair"], self.task.num_actions)][seen["target"]]
+            seen["count"] = (
+                counts.visits[seen["pair"]] * dense[divmod(seen["pair"], self.task.num_actions)][seen["target"]]
+            )
         return replace(self, shown=replace(self.shown, _counts=counts._replace(transitions=transitions)))
 
 

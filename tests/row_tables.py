@@ -8,32 +8,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from praemia.kernels import exact
-from praemia.kernels.compiling import INTERNAL, specialised
-from praemia.kernels.exact import lanes_of
-from praemia.kernels.numbers import flat
+from praemia.kernels.lanes import zeros
 from praemia.kernels.records import LayerArrays
-from praemia.kernels.references import by_reference
-
-KERNELS = {
-    lanes: specialised(exact.fill, f"fill_{lanes}", {"MOST_LANES": lanes}, keep=False, **INTERNAL)
-    for lanes in (4, 8, 16)
-}
-FILL_4, FILL_8, FILL_16 = KERNELS[4], KERNELS[8], KERNELS[16]
+from praemia.kernels.rows import fill_rows
 
 
 @njit
-def _fill(table: Any, size: int, extra_rows: Any, layers: Any, last: int) -> None:
-    first, width = np.int64(0), table.shape[1]
-    if width >= 16:
-        FILL_16(flat(table), width, size, extra_rows, layers, first, last)
-    elif width >= 8:
-        FILL_8(flat(table), width, size, extra_rows, layers, first, last)
-    else:
-        FILL_4(flat(table), width, size, extra_rows, layers, first, last)
+def _fill(table: Any, width: int, size: int, extra_rows: Any, layers: Any) -> None:
+    rows = (0, extra_rows.shape[0])
+    wide = width // 16 * 16
+    fill_rows(zeros(16), table, width, size, extra_rows, layers, layers.paid, rows, (0, wide))
+    fill_rows(zeros(4), table, width, size, extra_rows, layers, layers.paid, rows, (wide, width))
 
 
 def fill(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:
-    """Fill the extra rows after ``size`` observations and the exits, as exact planning does for this width."""
-    assert lanes_of(table.shape[1]) in KERNELS
-    _fill(table, size, extra_rows, by_reference(layers), len(extra_rows))
+    """Fill the extra rows after ``size`` observations and the exits, sixteen machine states at a time, then four."""
+    _fill(table.reshape(-1), table.shape[1], size, extra_rows, layers)

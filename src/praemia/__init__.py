@@ -25,7 +25,7 @@ _HOMES = {
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files.load_save": ("load_machine", "load_task", "save_machine", "save_task"),
     "praemia.inference": ("Inference", "infer"),
-    "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan"),
+    "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan", "plan_with_bonus"),
     "praemia.machines.labels": ("LabelRule",),
     "praemia.machines.builder": ("MachineBuilder",),
     "praemia.machines.machine": ("RewardMachine",),

@@ -30,7 +30,6 @@ PREFIX = "kernels-"
 UNUSED_SECONDS = 30 * 24 * 3600.0  # after which the compiled code of other versions is removed
 
 
-
 def _options() -> dict[str, Any]:
     """Return how kernels are compiled: they allocate nothing, so that Numba need not count who owns their arrays.
 

@@ -81,7 +81,11 @@ def plan_euler(
                         low = np.maximum(low, mean - (factor[pair] * (deviation + gap) + flat[pair]))
                     store(options, a * LANES, value)
                     store(lowest, a * LANES, low)
-                place, count, at = (h * size + o) * num_machine_states + lane, num_machine_states - lane, o * width + lane
+                place, count, at = (
+                    (h * size + o) * num_machine_states + lane,
+                    num_machine_states - lane,
+                    o * width + lane,
+                )
                 best, here = take_best(zero, options, num_actions, actions, place, count, stream), lower[h % 2]
                 store(upper[h % 2], at, kept_value(zero, task, h, lane, best))
                 for k in range(LANES if count > LANES else count):

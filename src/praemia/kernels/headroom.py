@@ -22,105 +22,25 @@ taken if there are any; of these the ones with the largest E; and of these one i
 of the plan. Stored are the largest U, the largest L among the actions with that U, and the largest E among those left:
 no value depends on a random number. Equal means equal up to rounding, relative to the values.
 
-**Repair.** The tables of all steps are kept, and with them what the plan was made from: the counts of each pair then,
-its coefficients, tops and spread. A repair takes over the counts of the pair of the last step, and computes again the
-values of its observation, and step by step of the observations that were seen to lead to one whose values changed. All
-others would come out as they are, bit for bit. In a full plan the same holds from step to step: where tops, spread and
-ends of a step are those of the step after it, only observations that lead to a changed one are computed.
+``praemia.kernels.repair`` makes a plan of these values, or repairs the last one.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from praemia.kernels.compiling import inlined, part
-from praemia.kernels.counts import EPISODES, IS_REPAIR, RECENT, ROWS, TRANSITIONS, Counts, copy, copy_pair, has_grown
+from praemia.kernels.counts import EPISODES, Counts, copy_pair, has_grown
+from praemia.kernels.headroom_memory import HeadroomMemory, KnownArrays, PlannedArrays
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
-from praemia.kernels.records import (
-    LANES,
-    NUM_EXITS,
-    UNKNOWN,
-    Actions,
-    Bools,
-    Floats,
-    Ints,
-    LabelSupport,
-    LayerArrays,
-    SmallInts,
-    Unsigned,
-    Whole,
-)
+from praemia.kernels.records import LANES, UNKNOWN, Actions, Floats, Ints, Whole
 from praemia.kernels.rows import fill_rows, fill_tops
 from praemia.kernels.ties import sample_best, take_best
 
 EQUAL, AS_SOON = 1e-9, 1e-7  # up to these shares of a value, others count as equal to it
 FIRST_SPREAD, FIRST_WEIGHT = 0.1, 0.2
-
-
-class KnownArrays(NamedTuple):
-    """What is known of the task, and the learner's parameters."""
-
-    layers: LayerArrays
-    paid: Floats  # [H or 1, L·W], φ at each step; it depends on the step where the machine is learned
-    nothing: Floats  # [L·W], zeros
-    support: LabelSupport
-    top_paid: Floats  # [H or 1, ·], φ on the labels of the support
-    ends: Floats  # [H + 1], γ times the value of an ended episode
-    least: Floats  # [H + 1, W], the least that can follow a step that nobody knows
-    is_done: Floats  # [W]
-    caps: Floats  # [H + 1]
-    constants: Floats  # c₁, c₂, c₃ of the practical bonus; 8ℓ of the theoretical one
-    discount: float
-    is_theory: bool
-    is_ordered: bool
-    has_caps: bool  # whether tops are limited by caps: a bonus for the machine may exceed what can be earned
-
-
-class PlannedArrays(NamedTuple):
-    """The counts that a plan goes by: those of a pair are at places start … start + size − 1."""
-
-    visits: Ints  # [O·A]
-    start: Ints  # [O·A]
-    size: SmallInts  # [O·A]
-    room: SmallInts  # [O·A]
-    weights: Floats
-    rows: Unsigned
-    coefficients: Floats  # [O·A, 2], the bonus per deviation and per headroom
-    used: Ints  # [3]: places, transitions and rows that are linked
-
-
-class LinkArrays(NamedTuple):
-    """Which observations were seen to lead to each, and the extra rows of each, as lists: 1 + a place, or 0."""
-
-    into: SmallInts  # [O], the first link
-    link_from: SmallInts  # of each transition, the observation it comes from
-    link_next: SmallInts
-    first_row: SmallInts  # [O]
-    row_next: SmallInts
-    todo: SmallInts  # [O], the observations to be computed at a step
-    changed: SmallInts  # [O], those that changed at the step after
-    is_listed: Bools  # [O]
-
-
-class HeadroomMemory(NamedTuple):
-    """All that a plan works in. Tables are [H + 1, rows·W] where plans are repaired, else [2, rows·W]."""
-
-    known: KnownArrays
-    planned: PlannedArrays
-    links: LinkArrays
-    upper: Floats
-    lower: Floats  # L, or empty
-    soon: Floats  # E, or empty
-    tops: Floats  # [H or 1, G·W]
-    tops_by_label: Floats
-    spread: Floats  # [O·A·3·lanes]: deviations, and what tops and local tops leave open
-    spread_sums: Floats  # [3], over the steps done
-    shares: Floats  # [H, 2], S and S' of each step
-    exists: Floats  # [W], 1 for a column that is a machine state
-    options: Floats  # [3·A·lanes], U, L and E of one observation's actions
-    values: Floats  # [O, W], V_0
 
 
 ROOTS, TERMS = 6, 17  # enough for x up to 2⁶³, more than anything can be counted
@@ -183,23 +103,6 @@ def take_over_state(memory: HeadroomMemory, counts: Counts, o: Whole, only_grown
 
 
 @part
-def link_new(memory: HeadroomMemory, counts: Counts) -> None:
-    """Add the transitions and rows that were seen since the last plan to the lists."""
-    links, used, size = memory.links, memory.planned.used, counts.is_met.shape[0]
-    num_actions = counts.visits.shape[0] // size
-    for i in range(used[1], counts.totals[TRANSITIONS]):
-        target = np.int64(counts.transitions[i]["target"])
-        if target < size:
-            links.link_from[i] = np.int64(counts.transitions[i]["pair"]) // num_actions
-            links.link_next[i], links.into[target] = links.into[target], i + 1
-    for x in range(used[2], counts.totals[ROWS]):
-        target = np.int64(counts.rows[x]["target"])
-        if target < size:
-            links.row_next[x], links.first_row[target] = links.first_row[target], x + 1
-    used[1], used[2] = counts.totals[TRANSITIONS], counts.totals[ROWS]
-
-
-@part
 def fill_step(memory: HeadroomMemory, counts: Counts, h: int, first: Whole, last: Whole) -> None:
     """Fill the ends and a range of the extra rows in the tables of the step after this one."""
     known, zero = memory.known, zeros(4)
@@ -254,7 +157,9 @@ def find_spread(memory: HeadroomMemory, counts: Counts, h: int, horizon: int) ->
 
 
 @inlined
-def local_top(zero: Any, planned: PlannedArrays, o: Whole, num_actions: int, after: Floats, width: int, lane: Whole) -> Any:
+def local_top(
+    zero: Any, planned: PlannedArrays, o: Whole, num_actions: int, after: Floats, width: int, lane: Whole
+) -> Any:
     """Return the largest Y that was seen to follow an observation, whatever the action."""
     best = zero
     for pair in range(o * num_actions, (o + 1) * num_actions):
@@ -393,9 +298,7 @@ def kept_value(zero: Any, known: KnownArrays, h: Whole, lane: Whole, value: Any)
 
 
 @part
-def value_state(
-    memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool
-) -> bool:
+def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool) -> bool:
     """Find the best actions of an observation at a step and keep their values; tell whether these have changed.
 
     A repair compares with what this step had, a full plan with what the step after has.
@@ -424,114 +327,3 @@ def value_state(
             best = kept_value(zero, known, h, lane, best)
         store(memory.upper[here], at, best)
     return has_changed
-
-
-@part
-def list_states(memory: HeadroomMemory, seed: Whole, num_changed: Whole) -> Whole:
-    """List the observations to be computed at a step: the seed, and what leads to one that changed a step later."""
-    links, count = memory.links, np.int64(0)
-    if seed >= 0:
-        links.todo[0], links.is_listed[seed], count = seed, True, np.int64(1)
-    for i in range(num_changed):
-        place = np.int64(links.into[links.changed[i]])
-        while place > 0:
-            o = links.link_from[place - 1]
-            if not links.is_listed[o]:
-                links.is_listed[o], links.todo[count] = True, o
-                count += 1
-            place = np.int64(links.link_next[place - 1])
-    return count
-
-
-@part
-def begin_repair(memory: HeadroomMemory, counts: Counts, h: int, seed: Whole, num_changed: Whole, new_rows: Whole) -> Whole:
-    """Begin a step of a repair; return how many observations are to be computed."""
-    links = memory.links
-    if new_rows < counts.totals[ROWS]:
-        fill_step(memory, counts, h, new_rows, counts.totals[ROWS])
-    for i in range(num_changed):
-        place = np.int64(links.first_row[links.changed[i]])
-        while place > 0:
-            fill_step(memory, counts, h, place - 1, place)
-            place = np.int64(links.row_next[place - 1])
-    return list_states(memory, seed, num_changed)
-
-
-@part
-def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions, num_changed: Whole) -> Whole:
-    """Begin a step of a full plan; return how many observations are to be computed. The others are as a step later."""
-    known, (horizon, size, _) = memory.known, policy.shape
-    keeps_all, links = memory.upper.shape[0] > 2 and known.is_ordered, memory.links
-    fill_step(memory, counts, h, 0, counts.totals[ROWS])
-    if not known.is_theory:
-        find_spread(memory, counts, h, horizon)
-    is_new = not keeps_all or h == horizon - 1 or known.ends[h + 1] != known.ends[h + 2]
-    is_new = is_new or differ(known.least[h + 1], known.least[h + 2])
-    if is_new or num_changed > 0:
-        find_tops(memory, h, size)
-    else:
-        copy(memory.tops[h + 1], memory.tops[h])
-    # The first step is not discounted, and an episode cannot be over there.
-    is_new = is_new or h == 0 or differ(memory.shares[h], memory.shares[h + 1])
-    is_new = is_new or differ(memory.tops[h], memory.tops[h + 1])
-    if is_new:
-        for o in range(size):
-            links.todo[o] = o
-        return np.int64(size)
-    copy(memory.upper[h + 1], memory.upper[h])
-    copy(memory.lower[h + 1], memory.lower[h])
-    copy(memory.soon[h + 1], memory.soon[h])
-    copy(policy[h + 1].reshape(-1), policy[h].reshape(-1))
-    return list_states(memory, -1, num_changed)
-
-
-@part
-def differ(first: Floats, second: Floats) -> bool:
-    """Tell whether two rows of numbers differ anywhere."""
-    i = 0
-    while i < first.shape[0] and first[i] == second[i]:
-        i += 1
-    return i < first.shape[0]
-
-
-@part
-def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole:
-    """Take over the counts that the plan goes by; return the observation that a repair begins with, or −1."""
-    link_new(memory, counts)
-    if is_repair:
-        step = counts.recent[counts.totals[RECENT] - 1]
-        take_over_state(memory, counts, np.int64(step[0]), True)
-        return np.int64(step[0])
-    for o in range(counts.is_met.shape[0]):
-        if counts.is_met[o]:
-            take_over_state(memory, counts, o, False)
-    last = (memory.known.caps.shape[0] - 1) % memory.upper.shape[0]
-    for i in range(memory.values.size):  # V_H = 0
-        memory.upper[last, i] = 0.0
-        if memory.known.is_ordered:
-            memory.lower[last, i], memory.soon[last, i] = 0.0, 0.0
-    return np.int64(-1)
-
-
-@part
-def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
-    """Make a plan or repair the last one: change policy[H, O, M] and the tables; return the work done."""
-    (horizon, size, _), links, work = policy.shape, memory.links, 0
-    is_repair, new_rows, num_changed = counts.totals[IS_REPAIR] > 0, memory.planned.used[2], np.int64(0)
-    seed = begin_plan(memory, counts, is_repair)
-    for h in range(horizon - 1, -1, -1):
-        if is_repair:
-            num_todo = begin_repair(memory, counts, h, seed, num_changed, new_rows)
-        else:
-            num_todo = begin_again(memory, counts, h, policy, num_changed)
-        num_changed = np.int64(0)
-        for i in range(num_todo):
-            o = np.int64(links.todo[i])
-            has_changed = value_state(memory, h, o, policy, stream, is_repair)
-            links.is_listed[o] = False
-            if has_changed:
-                links.changed[num_changed] = o
-                num_changed += 1
-        work += num_todo
-    copy(memory.upper[0, : size * memory.values.shape[1]], memory.values.reshape(-1))
-    return 16 * policy.shape[2] * work

@@ -18,7 +18,18 @@ import numpy as np
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.counts import ROWS, TRANSITIONS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, select, store, zeros
-from praemia.kernels.records import LANES, NUM_EXITS, Actions, Bools, Floats, Ints, LayerArrays, Records, Unsigned, Whole
+from praemia.kernels.records import (
+    LANES,
+    NUM_EXITS,
+    Actions,
+    Bools,
+    Floats,
+    Ints,
+    LayerArrays,
+    Records,
+    Unsigned,
+    Whole,
+)
 from praemia.kernels.rows import fill_rows
 from praemia.kernels.ties import take_best
 
@@ -35,7 +46,9 @@ class PassArrays(NamedTuple):
 
 
 @inlined
-def begin_step(zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, count: int, h: int) -> None:
+def begin_step(
+    zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, count: int, h: int
+) -> None:
     """Fill in what follows a step: the row of ended episodes and the first ``count`` extra rows."""
     width = task.is_done.shape[0]
     for i in range(num_observations * width, (num_observations + 1) * width):
@@ -64,7 +77,15 @@ def value_unmet(table: Floats, is_met: Bools, cap: float, width: int) -> None:
 
 @inlined
 def mean_of(
-    zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
+    zero: Any,
+    start: Ints,
+    weights: Floats,
+    rows: Unsigned,
+    totals: Floats,
+    pair: Any,
+    table: Floats,
+    width: int,
+    lane: Whole,
 ) -> Any:
     """Return p̂Y of a pair with transitions (``Edges``)."""
     e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
@@ -78,7 +99,15 @@ def mean_of(
 
 @inlined
 def moments(
-    zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
+    zero: Any,
+    start: Ints,
+    weights: Floats,
+    rows: Unsigned,
+    totals: Floats,
+    pair: Any,
+    table: Floats,
+    width: int,
+    lane: Whole,
 ) -> Any:
     """Return p̂Y and √Var_p̂(Y) of a pair with transitions (``Edges``)."""
     e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
