@@ -106,7 +106,7 @@ def _choose_folder() -> str:
                 return str(folder)
         except OSError:
             continue
-    return ""  # Numba's own choice
+    return tempfile.mkdtemp(prefix="praemia-")
 
 
 def _remove_unused(base: Path, own: Path) -> None:
