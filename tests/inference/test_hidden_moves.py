@@ -60,4 +60,4 @@ def test_machines_whose_rewards_show_their_moves_are_not_said_to_hide_them() -> 
 
 @pytest.mark.slow
 def test_a_hundred_and_twenty_machines_are_not_said_to_hide_moves() -> None:
-    check_machines_of_the_class(range(120))
+    check_machines_of_the_class(range(200, 320))  # not those that the limits were chosen on

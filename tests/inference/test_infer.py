@@ -23,7 +23,7 @@ from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.answer import clopper_pearson
 from praemia.inference.comparing import compare_machines
 from praemia.inference.evidence import p_value
-from praemia.inference.merging import merge_states
+from praemia.inference.merging import MergeByTests
 from praemia.inference.reading import as_traces
 
 
@@ -122,7 +122,7 @@ def test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest() -> 
         [({"a"}, 0.0), ({"b"}, float(i % 20 == 0))] for i in range(1_000)
     ]
     traces = as_traces(coins + [[({"c"}, 0.0), ({"b"}, 0.0)]] * 10)
-    delta = merge_states(traces, 0.01)
+    delta = MergeByTests(traces, 0.01).run()
     symbols = [traces.label_of.tolist().index(traces.labels.index(frozenset(name))) for name in "ac"]
     assert delta[0, symbols].tolist() == [1, 1]
 

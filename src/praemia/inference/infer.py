@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from praemia.errors import ModelError, ParameterError, SizeError, require_fracti
 from praemia.inference.answer import HeldOut, Inference, build_machine, list_edges
 from praemia.inference.doubts import SAME, alternatives, contradiction, doubts, hidden_moves, is_smallest
 from praemia.inference.evidence import idle_symbols
-from praemia.inference.merging import fold_states, merge_states
+from praemia.inference.merging import MergeByTests, fold_states
 from praemia.inference.reading import as_traces
 from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, description_length, walk_from_start
 from praemia.inference.traces import Ints, Steps, Traces
@@ -112,8 +113,8 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
     """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
     idle = idle_symbols(data, deterministic=deterministic, failure_prob=failure_prob)
     events = data.without(idle)
-    delta = fold_states(events, on_progress) if deterministic else merge_states(events, failure_prob, on_progress)
-    table = StateTable.of(events, delta).minimised(events)
+    merge = partial(fold_states, events) if deterministic else MergeByTests(events, failure_prob).run
+    table = StateTable.of(events, merge(on_progress)).minimised(events)
     for _ in range(0 if deterministic else MAX_REPAIRS):
         best = min(alternatives(events, table, deterministic=False), key=lambda other: other.cost, default=None)
         if best is None or best.cost >= -SAME:

@@ -162,10 +162,9 @@ def _encode(episodes: Iterable[tuple[int, Any]], source: str, kind: type[Praemia
 def _padded(episodes: list[tuple[int, ...]]) -> NDArray[np.int32]:
     """Lay episodes of numbers out as an array, with ``AFTER`` after the end of each."""
     longest = max(map(len, episodes))
+    size = f"{len(episodes):,} episodes of up to {longest:,} steps"
     try:
-        require_memory(
-            BYTES_PER_STEP * len(episodes) * longest, f"{len(episodes):,} episodes of up to {longest:,} steps"
-        )
+        require_memory(BYTES_PER_STEP * len(episodes) * longest, size)
     except SizeError as error:
         raise SizeError(f"{error}; infer from fewer or shorter episodes") from None
     padded = np.full((len(episodes), longest), AFTER, dtype=np.int32)

@@ -116,10 +116,10 @@ class StateTable:
         totals = table.sum(axis=2, keepdims=True)
         idle = (np.array(traces.rewards) == 0.0)[None, None, :]
         shares = np.where(totals > 0, table / np.maximum(totals, 1.0), idle).round(12)
-        law = shares[:, traces.label_of, traces.reward_of]
+        probs = shares[:, traces.label_of, traces.reward_of]
         blocks = np.zeros(self.num_states, dtype=np.int64)
         while True:
-            key = np.hstack((blocks[:, None], law, np.where(law > 0, blocks[self.moves], -1)))
+            key = np.hstack((blocks[:, None], probs, np.where(probs > 0, blocks[self.moves], -1)))
             _, refined = np.unique(key, axis=0, return_inverse=True)
             refined = refined.ravel()
             if refined.max() == blocks.max():
@@ -128,7 +128,7 @@ class StateTable:
 
 
 def log_likelihood(traces: Traces, counts: Floats) -> float:
-    """Return the log-likelihood of counts [M, S] under the laws that fit them best."""
+    """Return the log-likelihood of counts [M, S] under the distributions that fit them best."""
     occurs = counts > 0
     return float((counts[occurs] * np.log(counts[occurs] / traces.label_totals(counts)[occurs])).sum())
 
