@@ -144,9 +144,6 @@ def test_random_tasks_differ_between_seeds_and_mix_kinds_of_rewards() -> None:
     assert any(not task.machine.is_deterministic for task in tasks)
 
 
-# What ``praemia run --hidden-machine`` infers depends on the numbers of labels, so these stay as they are.
-
-
 @pytest.mark.parametrize(
     ("name", "letters"),
     [

@@ -8,7 +8,7 @@ chances outside their intervals.
 from __future__ import annotations
 
 from praemia.inference.answer import Inference
-from praemia.inference.comparing import MachineComparison, compare_with_truth
+from praemia.inference.comparing import Comparison, compare_machines
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
@@ -22,32 +22,28 @@ def inference_drawing(inference: Inference, truth: RewardMachine | None = None) 
     if truth is None:
         return MachineDrawing(_annotated(inference))
     truth = truth.over(inference.machine.propositions)
-    compared = compare_with_truth(inference, truth)
-    wrong = {(item.true_state, item.label) for item in compared.differences}
+    compared = compare_machines(inference.machine, truth, inference.edges)
+    wrong = {(true_state, label) for _, true_state, label in compared.differences}
     marked = Annotated(truth, "the truth", {}, {}, _marked(truth, wrong), frozenset(s for s, _ in wrong))
     return MachineDrawing(_annotated(inference, compared), marked)
 
 
-def _annotated(inference: Inference, compared: MachineComparison | None = None) -> Annotated:
+def _annotated(inference: Inference, compared: Comparison | None = None) -> Annotated:
     """Return an inferred machine with its support as notes, and what differs from the truth marked."""
     machine = inference.machine
     notes = {state: plural(count, "step") for state, count in inference.visits.items()}
-    wrong = set() if compared is None else {(item.state, item.label) for item in compared.differences}
+    wrong = set() if compared is None else {(state, label) for state, _, label in compared.differences}
     if compared is not None:
         notes = {
             state: f"{text} · {' or '.join(compared.partners[state]) or 'no true state'}"
             for state, text in notes.items()
         }
     edge_notes = {
-        (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,.0f}×"
+        (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,}×"
         for rule in machine.rules
         for out in rule.outcomes
     }
     title = f"inferred from {plural(inference.num_episodes, 'episode')}"
-    if inference.is_fitted:
-        title = (
-            f"fitted to {plural(inference.num_episodes, 'episode')}: some moves are hidden, counts are expected ones"
-        )
     return Annotated(machine, title, notes, edge_notes, _marked(machine, wrong), frozenset(s for s, _ in wrong))
 
 
@@ -61,8 +57,8 @@ def _marked(machine: RewardMachine, wrong: set[tuple[str, Label]]) -> frozenset[
     )
 
 
-def _count(inference: Inference, rule: Rule, outcome: Outcome) -> float:
-    """Return how often an outcome of a rule was seen, or is expected to have happened."""
+def _count(inference: Inference, rule: Rule, outcome: Outcome) -> int:
+    """Return how often an outcome of a rule was seen."""
     return sum(
         edge.count
         for edge in inference.edges
