@@ -151,7 +151,9 @@ def test_a_task_that_is_only_drawn_by_a_map_is_not_written_as_the_map(tmp_path: 
     assert praemia.solve(praemia.load_task(tmp_path / "task.yaml")).value == praemia.solve(task).value
 
 
-@pytest.mark.parametrize("name", ["office-mail", "drawn-lake-42", "drawn-office-3", "drawn-traps-1", "drawn-rooms-2"])
+@pytest.mark.parametrize(
+    "name", ["office-mail", "generated-lake-42", "generated-office-3", "generated-traps-1", "generated-rooms-2"]
+)
 def test_built_in_maps_are_written_as_maps(tmp_path: Path, name: str) -> None:
     task = envs.make(name)
     praemia.save_task(task, tmp_path / "task.yaml")
