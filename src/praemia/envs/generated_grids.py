@@ -17,7 +17,6 @@ from praemia.envs.builtin_machines import TRAP, errands, in_stages
 from praemia.envs.generated_models import Generated, Kind, Ranges, between, steps_from
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER, Cell
-from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 
@@ -64,7 +63,7 @@ def lake(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     grid_map, way = _place(rng, text, START + GOAL, {GOAL: "goal"}, GOAL, pits=(WATER, 8), places=corners)
     way = 2 * way + states
     machine = errands(rng, ("goal",), max(1, states - 1), fits=most / way, again=False)
-    return _mdp(replace(grid_map, slip=(1 / 3, 1 / 3, 1 / 3, 0.0))), machine, way
+    return replace(grid_map, slip=(1 / 3, 1 / 3, 1 / 3, 0.0)).mdp(), machine, way
 
 
 def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
@@ -83,7 +82,7 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
     machine = in_stages(stages, legend.values(), hazard=TRAP)
     if rng.integers(2):
         machine = machine.with_chance(dict.fromkeys(items.values(), float(rng.uniform(0.6, 0.95))))
-    return _mdp(grid_map), machine, way
+    return grid_map.mdp(), machine, way
 
 
 def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
@@ -120,7 +119,7 @@ def _tour(
     fits, others = most * len(order) / (2.0 * way), (TRAP,) if one_in else ()
     machine = errands(rng, tuple(letters), states, fits=fits, others=others, sure=not slips)
     aside = float(rng.uniform(0.0, 0.15)) if slips else 0.0
-    return _mdp(replace(grid_map, slip=(1.0 - 3.0 * aside, aside, aside, aside))), machine, way
+    return replace(grid_map, slip=(1.0 - 3.0 * aside, aside, aside, aside)).mdp(), machine, way
 
 
 def _place(
@@ -154,9 +153,3 @@ def _distance(grid_map: GridMap, start: str, goal: str) -> int | None:
     first, last = (int(grid_map.cells[grid_map.letters == letter][0]) for letter in (start, goal))
     pits = np.isin(grid_map.destinations, grid_map.cells[grid_map.letters == PIT])
     return steps_from(first, np.where(pits, np.arange(pits.shape[1]), grid_map.destinations).T).get(last)
-
-
-def _mdp(grid_map: GridMap) -> LabeledMDP:
-    """Make the MDP of a map; the order of the legend, not of the cells, is that of the labels."""
-    cells = [(names, grid_map.cells[grid_map.letters == letter]) for letter, names in grid_map.legend.items()]
-    return grid_map.mdp([LabelRule(names, target=o) for names, where in cells for o in where.tolist()])
