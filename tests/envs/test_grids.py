@@ -209,18 +209,6 @@ def test_a_room_is_what_walls_and_doors_enclose() -> None:
     assert all(found[f"3,{c}"] == {"office", "quiet"} for c in (4, 5, 6))
 
 
-@pytest.mark.parametrize("size", [2, 4])
-def test_the_warehouse_is_a_map(size: int) -> None:
-    middle = "." * (size - 2)
-    text = "\n".join([f"S{middle}i", *["." * size] * (size - 2), f".{middle}d"])
-    built_in = envs.warehouse(size)
-    legend = {"i": "item", "d": "delivery"}
-    own = envs.grid(text, legend=legend, machine=built_in.machine, horizon=3 * size, stay=True)
-    for name in ("indptr", "successors", "probs", "labels", "start_probs"):
-        np.testing.assert_array_equal(getattr(own.mdp, name), getattr(built_in.mdp, name))
-    np.testing.assert_allclose(own.mdp.to_dense(), dense(text.split(), (0.7, 0.1, 0.1, 0.1), stay=True), atol=1e-15)
-
-
 FILE = """
 grid:
   map: |

@@ -324,21 +324,6 @@ def test_wrong_options_are_refused(options: Any, error: type[Exception], message
         env.step(0)
 
 
-# Learning in any of them
-
-
-def test_a_minigrid_environment_is_learned_by_its_view() -> None:
-    """Turning to the left of the map and back to the right takes four turns; random play seldom makes them."""
-    env = gymnasium.make("MiniGrid-Empty-5x5-v0")
-    machine = MachineBuilder("a").edge("a", "left", "b").edge("b", "right", "c", reward=1.0).build()
-    labels = WORLDS["MiniGrid-Empty-5x5-v0"]
-    box = BlackBox(
-        env, labels, machine, 6, encode=lambda o: (int(o["direction"]), o["image"].tobytes()), num_observations=100
-    )
-    run = simulate(box, learners.make("headroom"), 300, 0)
-    assert run.returns[-50:].mean() > 0.9
-
-
 # Environments with habits of their own
 
 

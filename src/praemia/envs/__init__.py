@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from praemia.envs.box_cells import cells
 from praemia.envs.craft import craft
 from praemia.envs.flower import flower
-from praemia.envs.generated_tasks import generated_task
+from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office, office_jair, office_map
-from praemia.envs.random_tasks import random_task
 from praemia.envs.registry import make, names
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms

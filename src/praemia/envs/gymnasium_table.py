@@ -9,7 +9,7 @@ MDP they have indices from 0, as in ``praemia.envs.indexing``, and keep their na
 
 An episode ends by the table's flag, whatever the row of the observation that was reached says (CliffWalking's goal has
 an ordinary row). Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such
-rows.
+rows. FrozenLake and CliffWalking keep their maps, to be rendered.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import require_env
-from praemia.envs.gymnasium_maps import with_own_map
 from praemia.envs.indexing import FiniteIndex
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.machines.labels import FunctionLabelling, Labelling, Labels, as_labelling
+from praemia.machines.labels import FunctionLabelling, Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Spot
 
 if TYPE_CHECKING:
     import gymnasium
@@ -35,6 +35,13 @@ HARMLESS = {
     *("TimeLimit", "OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics", "Autoreset"),
     *("ClipReward", "TransformReward", "NormalizeReward"),
     *("RecordVideo", "HumanRendering", "RenderCollection", "AddWhiteNoise", "ObstructView"),
+}
+ACTIONS = {"FrozenLakeEnv": ("left", "down", "right", "up"), "CliffWalkingEnv": ("up", "right", "down", "left")}
+MARKS = {
+    "S": Mark("S", is_start=True),
+    "H": Mark("H", "a hole, which ends the episode", role="danger"),
+    "G": Mark("G", "the goal"),
+    "C": Mark("C", "the cliff: back to the start", role="danger"),
 }
 NUM_STARTS = 20  # resets that tell whether episodes always start alike
 
@@ -180,3 +187,37 @@ def _start(env: gymnasium.Env[Any, Any], name: str, observations: FiniteIndex) -
             f"the {observations.size:,} observations"
         )
     return firsts.pop()
+
+
+def with_own_map(mdp: LabeledMDP, env: gymnasium.Env[Any, Any]) -> LabeledMDP:
+    """Give the MDP of an environment the environment's own map, if it is known to have one."""
+    inner: Any = env.unwrapped
+    kind = next((base.__name__ for base in type(inner).__mro__ if base.__name__ in ACTIONS), None)
+    if kind is None:
+        return mdp
+    if kind == "FrozenLakeEnv":
+        letters = np.char.decode(np.asarray(inner.desc, dtype="S1"))
+    else:
+        letters = np.full(inner.shape, ".")
+        letters[-1, 0], letters[-1, 1:-1] = "S", "C"
+    rows, columns = letters.shape
+    labels, spots = _labels(mdp), []
+    for o, letter in enumerate(letters.ravel().tolist()):
+        mark, label = MARKS.get(letter), labels.get(o, frozenset())
+        if label:
+            mark = (mark or Mark(min(label)[0]))._replace(label=label, meaning=", ".join(sorted(label)))
+        spots.append(Spot(o % columns + 0.5, o // columns + 0.5, mark))
+    walls = [(c, r, c + 1, r) for c in range(columns) for r in (0, rows)]
+    walls += [(c, r, c, r + 1) for r in range(rows) for c in (0, columns)]
+    picture = Picture(tuple(spots), walls=tuple(walls), actions=ACTIONS[kind])
+    return mdp.with_map(picture) if len(spots) == mdp.num_observations else mdp
+
+
+def _labels(mdp: LabeledMDP) -> dict[int, Label]:
+    """Return the propositions that are true whenever an observation is reached from another one."""
+    labels: dict[int, Label] = {}
+    sources = mdp.edge_pairs // mdp.num_actions
+    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
+        if o != z:
+            labels[z] = labels.get(z, mdp.label_sets[label]) & mdp.label_sets[label]
+    return labels

@@ -15,9 +15,8 @@ from typing import Any
 
 from praemia.envs.craft import craft
 from praemia.envs.flower import flower
-from praemia.envs.generated_tasks import generated_task
+from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.office import office, office_jair, office_map
-from praemia.envs.random_tasks import random_task
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
