@@ -71,13 +71,14 @@ class _OnGymnasium:
             return None
         sys.meta_path.remove(self)  # type: ignore[arg-type]
         spec: Any = find_spec(name)
-        execute = spec.loader.exec_module
+        if spec is not None:
+            execute = spec.loader.exec_module
 
-        def exec_module(module: Any) -> None:
-            execute(module)
-            _register_environments()
+            def exec_module(module: Any) -> None:
+                execute(module)
+                _register_environments()
 
-        spec.loader.exec_module = exec_module
+            spec.loader.exec_module = exec_module
         return spec
 
 
