@@ -94,7 +94,8 @@ def _animate(episode: Any) -> None:
     from rich.text import Text
 
     from praemia.pictures.episodes import moments
-    from praemia.pictures.task_picture import page_text, task_picture
+    from praemia.pictures.task_picture import task_picture
+    from praemia.pictures.text_map import page_text
 
     picture = task_picture(episode.task)
     with Live(console=Console(), auto_refresh=False) as live:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.machine_layout import LIT, fitting_layout
-from praemia.pictures.policy_page import GAP, HEAD, MARGIN, MAX_WIDTH
+from praemia.pictures.diagrams import LIT, machine_beside
+from praemia.pictures.policy_page import GAP, HEAD, MAX_WIDTH
 from praemia.pictures.renderers import FINER, paint
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
-from praemia.pictures.task_picture import map_scene, task_picture
+from praemia.pictures.task_picture import MARGIN, map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Point
@@ -94,30 +95,31 @@ class Stage:
 
     def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
         task = episode.task
-        self._story, self._names = story, task.machine.states
-        self._picture = task_picture(task)
+        self._story, self._machine, self._picture = story, task.machine, task_picture(task)
         across, down = self._picture.extent
         self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
-        area = (across * self._cell, down * self._cell)
-        self._below = HEAD + area[1]
-        self._corner = (MARGIN + area[0] + GAP, HEAD)  # of the machine: beside the map if there is room, else below it
-        self._machine = fitting_layout(task.machine, MAX_WIDTH - self._corner[0], area[1] + STATUS, "TB")
-        if self._machine is None:
-            self._corner = (MARGIN, self._below + STATUS)
-            self._machine = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
-        machine = self._machine.scene if self._machine else Scene(0.0, 0.0, ())
-        right, bottom = self._corner[0] + machine.width, self._corner[1] + machine.height
+        self._below = HEAD + down * self._cell
+        right = MARGIN + across * self._cell
+        # The machine stands beside the map if there is room, else below it.
+        self._corner, self._room = (right + GAP, HEAD), (MAX_WIDTH - right - GAP, self._below + STATUS - HEAD, "TB")
+        inset = machine_beside(task.machine, *self._room)
+        if inset is None:
+            self._corner, self._room = (MARGIN, self._below + STATUS), (MAX_WIDTH, MAX_HEIGHT, "LR")
+            inset = machine_beside(task.machine, *self._room)
+        self._has_machine = inset is not None
         title = f"{task.name}, seed {episode.seed}"
-        widths = [
-            area[0],
-            MIN_WIDTH,
-            text_width(title, 15, bold=True),
-            *(text_width(moment.line, 12) for moment in story),
-        ]
-        self._size = (max(right, MARGIN + max(widths)) + MARGIN, max(bottom, self._below + STATUS) + MARGIN)
+        texts = [text_width(title, 15, bold=True), *(text_width(moment.line, 12) for moment in story)]
+        width = max(right, MARGIN + max(MIN_WIDTH, *texts), self._corner[0] + inset.width if inset else 0.0)
+        height = max(self._below + STATUS, self._corner[1] + inset.height if inset else 0.0)
+        self._size = (width + MARGIN, height + MARGIN)
         ground = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
-        ground += place(machine.items, *self._corner)
         self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *ground), title)
+
+    @cache  # noqa: B019 (a stage lives for one film)
+    def _lit(self, machine_state: int) -> list[Item]:
+        """Draw the machine with a state lit."""
+        inset = machine_beside(self._machine, *self._room, lit=self._machine.states[machine_state])
+        return place([inset], *self._corner) if inset else []
 
     def frames(self) -> Iterator[Scene]:
         """Yield what each moment adds to the ground."""
@@ -127,8 +129,7 @@ class Stage:
             trail.append((spot.x, spot.y))
             moving: list[Item] = [Line(tuple(trail), TRAIL, 0.05)] if len(trail) > 1 else []
             moving.append(Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True))
-            name = "" if self._machine else f" (machine state {self._names[machine_state]})"
-            items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
-            if self._machine:
-                items += place(self._machine.lit(machine_state), *self._corner)
-            yield Scene(*self._size, tuple(items))
+            name = "" if self._has_machine else f" (machine state {self._machine.states[machine_state]})"
+            items = place(moving, MARGIN, HEAD, self._cell)
+            items.append(Text(MARGIN, self._below + 24.0, line + name, 12, GREY))
+            yield Scene(*self._size, (*items, *self._lit(machine_state)))

@@ -14,8 +14,7 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
-from praemia.pictures.renderers import render_text
-from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.scene import BOLD_LETTER, GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
 from praemia.tasks.reachability import distances
@@ -39,7 +38,7 @@ OUTLINE: dict[Role, str] = {
     "danger": "#c04a00",
 }
 AGENT = "#e69f00"
-MARGIN, ROW, MIN_WIDTH = 20.0, 22.0, 320.0  # of a page, in pixels
+MARGIN, ROW, MIN_WIDTH = 24.0, 24.0, 320.0  # of a page, in pixels
 
 
 def task_picture(task: Task) -> Picture:
@@ -97,12 +96,12 @@ def _effect(machine: RewardMachine, label: Label, settled: frozenset[int]) -> tu
     if ends:
         return "danger", "nothing is paid afterwards"
     unsure = [out.probability for out in moves if out.probability < 1.0]
-    return ("waypoint" if moves else "plain"), f"counts w.p. {max(unsure):.3g}" if unsure else ""
+    return ("waypoint" if moves else "plain"), f"counts with probability {max(unsure):.3g}" if unsure else ""
 
 
 def _payment(verb: str, outcome: Outcome) -> str:
     mean = "" if outcome.reward.is_constant else " on average"
-    chance = f" w.p. {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
+    chance = f" with probability {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
     return f"{verb} {abs(outcome.reward.mean):.3g}{mean}{chance}"
 
 
@@ -173,15 +172,20 @@ def thin_walls(picture: Picture) -> Iterator[Item]:
     return (Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls)
 
 
+def fitted(x: float, y: float, text: str, size: float, width: float, colour: str, *, bold: bool = False) -> Text:
+    """Write a text around a point: of a size, or smaller if it would be wider than ``width``."""
+    return Text(x, y, text, size * min(1.0, width / text_width(text, size, bold=bold)), colour, bold, "middle")
+
+
 def map_scene(picture: Picture, here: int | None = None) -> Scene:
     """Draw the map of a task, with a cell as the unit; ``here`` is the observation that the agent is in."""
     roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
     items = ground(picture, [FILL[role] for role in roles], [OUTLINE[role] for role in roles])
+    largest = 0.42 if picture.is_round else max(0.42, max(picture.extent) / 90)  # legible in small cells too
     for spot in picture.spots:
         if spot.mark:
-            size = 0.42 if len(spot.mark.symbol) < 2 else 0.32
-            size = size if picture.is_round else max(size, max(picture.extent) / 90)  # legible in small cells too
-            items.append(Text(spot.x, spot.y, spot.mark.symbol, size, INK, True, "middle"))
+            room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
+            items.append(fitted(spot.x, spot.y, spot.mark.symbol, largest, room, INK, bold=True))
     if here is not None:
         spot = picture.spots[here]
         items.append(Area(spot.x, spot.y, 0.6, 0.6, AGENT, INK, 0.04, is_round=True))
@@ -199,20 +203,27 @@ def page_scene(picture: Picture, title: str) -> Scene:
     """Draw a page: the map of a task below its title and above its legend."""
     across, down = picture.extent
     cell = min(46.0, max(12.0, 760.0 / max(across, down)))
-    lines = [legend_line(meaning, marks, picture.is_round) for meaning, marks in picture.legend.items()]
-    texts = [line.width for line in lines] + [text_width(title, 15), text_width(picture.caption, 12)]
-    width = max(MIN_WIDTH, across * cell, *texts) + 2 * MARGIN
     top = MARGIN + 30.0
-    items: list[Item] = [Text(width / 2, MARGIN + 6.0, title, 15, INK, True, "middle")]
-    items += place(map_scene(picture).items, (width - across * cell) / 2, top, cell)
-    y = top + down * cell + 26.0
-    for line in lines:
-        items += place(line.items, MARGIN, y)
-        y += ROW
-    if picture.caption:
-        items.append(Text(MARGIN, y, picture.caption, 12, GREY))
-        y += ROW
-    return Scene(width, y, tuple(items), title)
+    items = place(map_scene(picture).items, MARGIN, top, cell)
+    key, y = legend(picture, top + down * cell + 26.0, max(MIN_WIDTH, across * cell))
+    caption = Text(MARGIN, y, picture.caption, 12, GREY)
+    items += [Text(MARGIN, MARGIN + 6.0, title, 15, INK, bold=True), *key, *([caption] if picture.caption else [])]
+    texts = [text_width(item.text, item.size, bold=item.bold) + item.x for item in items if isinstance(item, Text)]
+    width = max(MIN_WIDTH + MARGIN, across * cell + MARGIN, *texts) + MARGIN
+    return Scene(width, y + ROW * bool(picture.caption), tuple(items), title)
+
+
+def legend(picture: Picture, y: float, width: float) -> tuple[list[Item], float]:
+    """Draw the key to the marks, as many in a row as fit; return it and where it ends."""
+    items: list[Item] = []
+    x = MARGIN
+    for meaning, marks in picture.legend.items():
+        line = legend_line(meaning, marks, picture.is_round)
+        if x > MARGIN and x + line.width > MARGIN + width:
+            x, y = MARGIN, y + ROW
+        items += place(line.items, x, y)
+        x += line.width + MARGIN
+    return items, y + ROW * bool(items)
 
 
 def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
@@ -222,26 +233,7 @@ def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
     for i, mark in enumerate(marks):
         x = 9.0 + ROW * i
         items.append(Area(x, 0.0, 18.0, 18.0, FILL[mark.role], OUTLINE[mark.role], 1.5, is_round))
-        items.append(Text(x, 0.0, mark.symbol, 11 if len(mark.symbol) < 2 else 9, INK, True, "middle"))
+        items.append(fitted(x, 0.0, mark.symbol, 11.0, 15.0, INK, bold=True))
     indent = ROW * len(marks) + 6.0
     items.append(Text(indent, 0.0, meaning, 13))
     return Scene(indent + text_width(meaning, 13), ROW, tuple(items))
-
-
-def page_text(picture: Picture, title: str, here: int | None = None) -> str:
-    """Write a page as text; ``here`` puts brackets round an observation."""
-    dense = len(picture.links) >= len(picture.spots)  # so many lines are a tangle in text
-    bare = ground(replace(picture, links=()) if dense else picture, [""] * len(picture.spots))
-    for o, spot in enumerate(picture.spots):
-        symbol = spot.mark.symbol if spot.mark else "."
-        bare.append(Text(spot.x, spot.y, f"[{symbol}]" if o == here else symbol, 0.4))
-    lines = render_text(Scene(*picture.extent, tuple(bare)), (6, 3) if picture.is_round else (4, 2))
-    legend = [f"  {_symbols(marks)}  {meaning}" for meaning, marks in picture.legend.items()]
-    caption = [picture.caption] if picture.caption else []
-    return "\n".join([title, "", *lines, "", *legend, *caption]).rstrip()
-
-
-def _symbols(marks: Sequence[Mark]) -> str:
-    """List the symbols of a line of the legend."""
-    more = [] if len(marks) <= MAX_SWATCHES else ["…"]
-    return ", ".join([mark.symbol for mark in marks[:MAX_SWATCHES]] + more)

@@ -27,8 +27,9 @@ from praemia.errors import MissingExtraError, ModelError, ParameterError
 from praemia.experiments.settings import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
+from praemia.pictures.diagrams import machine_beside
+from praemia.pictures.footprints import NEVER
 from praemia.pictures.learning import LearningView, ShownPlan
-from praemia.pictures.machine_layout import fitting_layout
 from praemia.pictures.policy_page import (
     MAX_HEIGHT,
     MAX_WIDTH,
@@ -216,13 +217,14 @@ def _glyphs(view: LearningView) -> Iterator[Item]:
 def _plan_data(view: LearningView, plan: ShownPlan, across: Axis) -> dict[str, Any]:
     """Return a plan as the page takes it: numbers, and for each machine state two texts with a character per place.
 
-    ``actions`` holds the action plus 1, 0 where the plan never is; ``levels`` the visits, from 0 to ``LEVELS`` − 1,
-    plus ``LEVELS`` where the plan loses value.
+    ``actions`` holds the action plus 1, 0 where none is shown; ``levels`` the visits, from 1 to ``LEVELS`` − 1, 0 where
+    the plan never is, plus ``LEVELS`` where the plan loses value.
     """
     states = list(view.states)
     visits, actions, mistakes = (part[states] for part in plan.footprint[:3])
     darkest = float(visits.max())
-    levels = np.rint(visits / (darkest or 1.0) * (LEVELS - 1)).astype(np.int64) + LEVELS * mistakes
+    shades = 1 + np.rint(visits / (darkest or 1.0) * (LEVELS - 2)).astype(np.int64)
+    levels = np.where(visits > NEVER, shades, 0) + LEVELS * mistakes
     return {
         "number": plan.number + 1,
         "episode": plan.episode + 1,
@@ -259,10 +261,10 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
 def _machine(task: Task) -> Markup:
     """Draw the machine; nothing if it is too large or Graphviz is missing."""
     try:
-        layout = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
+        inset = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)
     except MissingExtraError:
-        layout = None
-    return Markup() if layout is None else _svg(layout.scene)
+        inset = None
+    return Markup() if inset is None else _svg(Scene(inset.width, inset.height, (inset,)))
 
 
 def _key_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Markup:
