@@ -182,14 +182,15 @@ def test_a_machine_from_a_formula_is_drawn_with_it_and_with_what_is_left_and_lon
 
 
 def test_a_state_that_is_lit_is_the_node_that_holds_it():
-    machine = flower_machine(20)
-    for state, name in (("centre", "centre"), ("loop-5-7", "loop-5-1 … loop-5-20")):
-        inset = diagrams.machine_beside(machine, 2_000, 2_000, lit=state)
-        assert inset is None  # too many states
-        sketch = diagrams.GraphvizSketch.of([Annotated(machine)], lit=state)
-        root = ElementTree.fromstring(f"<svg>{sketch.elements}</svg>")
+    machine = flower_machine(5)
+    small = praemia.RewardMachine.from_ltlf("F(a & X F(b & X F c))")
+    assert diagrams.machine_beside(machine, 2_000, 2_000) is None  # it has too many states
+    assert diagrams.machine_beside(small, 100, 100) is None  # it would not be legible
+    for state in small.states:
+        (inset,) = diagrams.machine_beside(small, 2_000, 2_000, lit=state).items
+        root = ElementTree.fromstring(f"<svg>{inset.elements}</svg>")
         lit = [node for node in root.iter("g") if node.find(f"ellipse[@fill='{diagrams.LIT}']") is not None]
-        assert [node.find("text").text for node in lit] == [name]
+        assert [node.find("text").text for node in lit] == [state]
 
 
 def test_what_differs_from_a_truth_of_ordered_rules_is_red_in_both():

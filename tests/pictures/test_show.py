@@ -125,7 +125,7 @@ def test_a_run_is_shown_by_what_it_learned() -> None:
 def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_for_each_move() -> None:
     view = PolicyView.of(envs.warehouse(size=3))
     for m in view.states:
-        items = panel(view, m, 1.0).items
+        items = panel(view, m, 1.0, 50.0).items
         grey = [(item.x, item.y) for item in items if isinstance(item, Area) and item.fill == UNVISITED]
         assert grey == [
             (spot.x, spot.y) for o, spot in enumerate(view.picture.spots) if view.footprint.visits[m, o] == 0.0

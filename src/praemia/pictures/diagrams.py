@@ -16,13 +16,14 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from praemia.errors import SizeError, require
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
+from praemia.pictures.layout import scaled
 from praemia.pictures.machine_graph import (
     Annotated,
     DrawnNode,
@@ -52,7 +53,6 @@ _GUARD_WIDTH, _LOOP_WIDTH, _MEANING_WIDTH, _TITLE_WIDTH, _MEANING_LINES = 32, 20
 _ROOMY = '<<table border="0" cellpadding="3"><tr><td>{}</td></tr></table>>'  # keeps a label off its edge
 _TWO_ROWS = '<<table border="0" cellspacing="0" cellpadding="1"><tr><td>{}</td></tr><tr><td>{}</td></tr></table>>'
 _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
-_SVG_SIZE = re.compile(r'viewBox="0\.00 0\.00 ([\d.]+) ([\d.]+)"')
 _SVG_NAMES = re.compile(r"<!--.*?-->\n|<title>.*?</title>\n")  # of nodes and edges within Graphviz
 
 
@@ -70,14 +70,13 @@ class MachineDrawing(Drawing):
         return cls(Annotated(machine, title))
 
     @cached_property
-    def _sketch(self) -> GraphvizSketch:
-        return GraphvizSketch.of(self._drawable)
+    def _drawn(self) -> tuple[str, Scene]:
+        return _laid_out(self._drawable)
 
-    @cached_property
+    @property
     def scene(self) -> Scene:
-        scale = min(LARGEST, PAGE_WIDTH / self._sketch.width)
-        inset = self._sketch.inset(scale)
-        return Scene(inset.width, inset.height, (inset,), self.machines[0].title or "")
+        whole = self._drawn[1]
+        return replace(scaled(whole, min(LARGEST, PAGE_WIDTH / whole.width)), title=self.machines[0].title or "")
 
     @property
     def _drawable(self) -> tuple[Annotated, ...]:
@@ -93,8 +92,8 @@ class MachineDrawing(Drawing):
         """What a file holds, by its ending."""
         return {
             **super().writers,
-            ".pdf": lambda: _draw(self._sketch.dot, "pdf"),
-            ".dot": lambda: self._sketch.dot.encode(),
+            ".pdf": lambda: _draw(self._drawn[0], "pdf"),
+            ".dot": lambda: self._drawn[0].encode(),
         }
 
     def __str__(self) -> str:
@@ -104,45 +103,32 @@ class MachineDrawing(Drawing):
         return f"MachineDrawing({', '.join(repr(item.machine) for item in self.machines)})"
 
 
-@dataclass(frozen=True, eq=False)
-class GraphvizSketch:
-    """A graph in the language of Graphviz, its size in points, and its elements of SVG."""
+def _laid_out(machines: Sequence[Annotated], direction: str = "LR", lit: str | None = None) -> tuple[str, Scene]:
+    """Return machines in the language of Graphviz and as it draws them, with a point as the unit.
 
-    dot: str
-    width: float
-    height: float
-    elements: str
-
-    @classmethod
-    def of(cls, machines: Sequence[Annotated], direction: str = "LR", lit: str | None = None) -> GraphvizSketch:
-        """Lay machines out in a direction, or the other way if that is less wide and this is wider than a page."""
-        sketch = cls._laid_out(machines, direction, lit)
-        if sketch.width <= PAGE_WIDTH:
-            return sketch
-        other = cls._laid_out(machines, "TB" if direction == "LR" else "LR", lit)
-        return min(sketch, other, key=lambda each: each.width)
-
-    @classmethod
-    def _laid_out(cls, machines: Sequence[Annotated], direction: str, lit: str | None) -> GraphvizSketch:
-        dot = _dot(machines, direction, lit)
-        svg = _draw(dot, "svg").decode()
-        size = _SVG_SIZE.search(svg)
-        if size is None:
-            raise SizeError("Graphviz has drawn a page without a size; expected a viewBox that begins at 0")
-        elements = svg[svg.index("<g ") : svg.rindex("</svg>")]
-        return cls(dot, float(size[1]), float(size[2]), _SVG_NAMES.sub("", elements))
-
-    def inset(self, scale: float) -> Inset:
-        """Return the sketch as an item of a scene, at its top left."""
-        size, page = (scale * self.width, scale * self.height), (self.width, self.height)
-        return Inset(0.0, 0.0, *size, page, self.elements, self.png)
-
-    def png(self, scale: float) -> bytes:
-        """Return the bytes of a PNG file, with so many pixels for a point."""
-        return _draw(self.dot, "png", 72.0 * scale)
+    They go in a direction, or the other way if that is less wide and this is wider than a page.
+    """
+    dot = _dot(machines, direction, lit)
+    scene = _scene(dot)
+    if scene.width > PAGE_WIDTH:
+        other = _dot(machines, "TB" if direction == "LR" else "LR", lit)
+        dot, scene = min((dot, scene), (other, _scene(other)), key=lambda each: each[1].width)
+    return dot, scene
 
 
-@lru_cache(MAX_BESIDE)  # in a GIF a machine is painted in every frame
+def _scene(dot: str) -> Scene:
+    """Return a graph as Graphviz draws it."""
+    svg = _draw(dot, "svg").decode()
+    head = re.search(r'viewBox="0\.00 0\.00 ([\d.]+) ([\d.]+)"', svg)
+    if head is None:
+        raise SizeError("Graphviz has drawn a page without a size; expected a viewBox that begins at 0")
+    size = (float(head[1]), float(head[2]))
+    elements = _SVG_NAMES.sub("", svg[svg.index("<g ") : svg.rindex("</svg>")])
+    inset = Inset(0.0, 0.0, *size, size, elements, lambda scale: _draw(dot, "png", 72.0 * scale))
+    return Scene(*size, (inset,))
+
+
+@lru_cache(4 * MAX_BESIDE)  # in a GIF a machine is drawn in every frame, and measured before
 def _draw(dot: str, form: str, dots_per_inch: float = 72.0) -> bytes:
     """Let Graphviz draw a graph; none is kept, since pygraphviz complains of those that are left when Python ends."""
     require("pygraphviz")
@@ -156,13 +142,13 @@ def _draw(dot: str, form: str, dots_per_inch: float = 72.0) -> bytes:
 
 def machine_beside(
     machine: RewardMachine, width: float, height: float, direction: str = "LR", lit: str | None = None
-) -> Inset | None:
+) -> Scene | None:
     """Draw a machine beside a map, within so many pixels, perhaps with a state lit; None if it is not legible."""
     if machine.num_states > MAX_BESIDE:
         return None
-    sketch = GraphvizSketch.of([Annotated(machine)], direction, lit)
-    scale = min(LARGEST, width / sketch.width, height / sketch.height)
-    return sketch.inset(scale) if scale >= LEGIBLE else None
+    _, whole = _laid_out([Annotated(machine)], direction, lit)
+    scale = min(LARGEST, width / whole.width, height / whole.height)
+    return scaled(whole, scale) if scale >= LEGIBLE else None
 
 
 @contextmanager
@@ -248,8 +234,8 @@ def _edge_text(lines: Sequence[EdgeLine], width: int) -> str:
     """Write the lines of an edge, one below the other."""
     texts = []
     for line in lines[:MAX_LINES]:
-        texts.append(f'<font color="{_colour(line)}">{_wrapped(line.text, width)}</font>')
-        texts += [_SMALL.format(_markup(line.note))] if line.note else []
+        note = f" {_SMALL.format(_markup(line.note))}" if line.note else ""
+        texts.append(f'<font color="{_colour(line)}">{_wrapped(line.text, width)}</font>{note}')
     if len(lines) > MAX_LINES:
         texts.append(f"and {len(lines) - MAX_LINES} more")
     return _ROOMY.format("<br/>".join(texts))

@@ -135,34 +135,29 @@ def _nodes(
     for state, leaving in lines.items():
         for line in leaving:
             sources[line.target] |= {state} - {line.target}
-    followers = {
-        state for state in machine.states if len(sources[state]) == 1 and state not in {machine.initial, *apart}
-    }
+    # A state that is entered from one other alone may follow it.
+    followers = {state for state in machine.states if len(sources[state]) == 1} - {machine.initial, *apart}
     taken: set[str] = set()
     for state in machine.states:
         if state in taken:
             continue
-        run = [state] if state in apart else max(_runs(state, lines, followers - taken), key=len)
-        if len(run) < SHORTEST_RUN:
-            run = [state]
+        run = [state] if state in apart else _run(state, lines, followers - taken)
+        run = run if len(run) >= SHORTEST_RUN else [state]
         taken |= {*run}
         steps = [line.text for line in lines[state] if line.target in run[1:]]
         yield DrawnNode(tuple(run), ", ".join(steps))
 
 
-def _runs(state: str, lines: Mapping[str, Sequence[EdgeLine]], followers: set[str]) -> Iterator[list[str]]:
-    """Yield for each way out of a state how long it can be followed by equal steps."""
-    yield [state]
-    for first in dict.fromkeys(line.target for line in lines[state]):
-        run, following = [state], first
-        step = _step(lines[state], state, first)
-        while following in followers and _step(lines[run[-1]], run[-1], following) == step:
-            run.append(following)
-            following = next((line.target for line in lines[following] if line.target in followers - {*run}), "")
-        yield run
-
-
-def _step(leaving: Sequence[EdgeLine], state: str, following: str) -> list[tuple[str, str]]:
-    """Return what leaves a state, with names for itself and for the next state that are the same in every state."""
-    names = {state: "itself", following: "next"}
-    return [(line.text, names.get(line.target, f"state {line.target}")) for line in leaving]
+def _run(state: str, lines: Mapping[str, Sequence[EdgeLine]], followers: set[str]) -> list[str]:
+    """Return a state with those that follow it one after the other, as long as the steps are equal."""
+    run: list[str] = [state]
+    first: list[tuple[str, str]] | None = None
+    while len(ways := {line.target for line in lines[run[-1]]} & followers - {*run}) == 1:
+        (following,) = ways
+        names = {run[-1]: "itself", following: "next"}
+        step = [(line.text, names.get(line.target, f"state {line.target}")) for line in lines[run[-1]]]
+        first = first or step
+        if step != first:
+            break
+        run.append(following)
+    return run

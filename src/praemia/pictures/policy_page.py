@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.footprints import NEVER, Footprint, footprint, states_to_show
+from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled, stack
 from praemia.pictures.scene import GREY, INK, LINE, PAPER, Area, Item, Scene, Text, arrow, place, text_width
-from praemia.pictures.task_picture import FILL, MARGIN, MAX_SPOTS, OUTLINE, fitted, ground, legend, task_picture
+from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, fitted, ground, legend, task_picture
 from praemia.planning.exact import evaluate, model_of, solve
 from praemia.planning.policy import PolicyLike
 from praemia.tasks.picture import Picture
@@ -28,8 +29,7 @@ MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1
 UNVISITED, LOSES = "#e3e5e8", "#d55e00"
 DARKEST = (0, 79, 140)
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
-HEAD, PANEL_HEAD, GAP, FOOT = 48.0, 28.0, 34.0, 72.0  # pixels
-MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
+MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
 SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
 MAX_MARKED = 2_500  # places with actions; arrows in more are a texture that hides the shading
@@ -104,32 +104,22 @@ class PolicyView:
 
 def page_of(view: PolicyView) -> Scene:
     """Draw what there is to see of a policy."""
-    (across, down), count = view.picture.extent, len(view.states)
+    count, machine = len(view.states), view.task.machine
     # The columns that leave most room for a cell, within a page; of several, the most.
     cell, columns = max((_cell_size(view.picture, count, columns), columns) for columns in range(1, count + 1))
-    panel_width, panel_height = max(across * cell, MIN_PANEL) + GAP, down * cell + PANEL_HEAD + GAP
     darkest = max(float(view.footprint.visits[list(view.states)].max(initial=0.0)), NEVER)
-    with_actions = shows_actions(view.picture, cell)
-    items: list[Item] = [Text(MARGIN, 24.0, view.title, 15, bold=True)]
-    for number, m in enumerate(view.states):
-        row, column = divmod(number, columns)
-        x, y = MARGIN + column * panel_width, HEAD + row * panel_height + PANEL_HEAD
-        items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        items += place(panel(view, m, darkest, with_actions=with_actions).items, x, y, cell)
-    width, y = columns * panel_width - GAP, HEAD + -(-count // columns) * panel_height - GAP
-    items += _key(view, y + 20.0, darkest, with_actions=with_actions)
-    key, y = legend(view.picture, y + FOOT, max(width, MIN_WIDTH))
-    items += key
-    notes = view.left_out
-    inset = machine_beside(view.task.machine, MAX_WIDTH, MAX_HEIGHT)
-    if inset is None:
-        notes = f"{notes} The machine has {view.task.num_machine_states:,} states: praemia draw shows it.".strip()
-    else:
-        items += place([inset], MARGIN, y)
-        width, y = max(width, inset.width), y + inset.height
-    items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
-    width = max(width, MIN_WIDTH, text_width(view.title, 15, bold=True)) + 2 * MARGIN
-    return Scene(width, y + MARGIN, tuple(items), view.title)
+    panels = [
+        stack([label(f"machine state {machine.states[m]!r}", 12.0), scaled(panel(view, m, darkest, cell), cell)], 6.0)
+        for m in view.states
+    ]
+    maps = stack([beside(panels[i : i + columns], GAP) for i in range(0, count, columns)], GAP)
+    width, notes = max(maps.width, MIN_WIDTH), view.left_out
+    drawn = machine_beside(machine, MAX_WIDTH, MAX_HEIGHT)
+    if drawn is None:
+        notes = f"{notes} The machine has {machine.num_states:,} states: praemia draw shows it.".strip()
+        drawn = stack([])
+    keys = stack([_key(view, darkest, shows_actions(view.picture, cell), width), legend(view.picture, width)], 6.0)
+    return page(view.title, maps, keys, drawn, label(notes, 11.0, GREY))
 
 
 def _cell_size(picture: Picture, count: int, columns: int) -> float:
@@ -140,12 +130,12 @@ def _cell_size(picture: Picture, count: int, columns: int) -> float:
     return min(58.0 if _has_moves(picture) else 76.0, wide, high)
 
 
-def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:
-    """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
+def panel(view: PolicyView, m: int, darkest: float, cell: float) -> Scene:
+    """Draw the map of one machine state, with a cell of so many pixels as the unit; the most visits are ``darkest``."""
     picture, steps = view.picture, view.footprint
     shade = steps.visits[m] / darkest
     items = shaded(picture, shade, steps.visits[m] <= NEVER, steps.mistakes[m])
-    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if with_actions else ():
+    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if shows_actions(picture, cell) else ():
         spot = picture.spots[o]
         items += place([action_mark(view.action_name(m, o), picture, ink(float(shade[o])))], spot.x, spot.y)
     return Scene(*picture.extent, tuple(items))
@@ -207,25 +197,20 @@ def ink(shade: float) -> str:
     return "#ffffff" if shade > 0.6 else INK
 
 
-def _key(view: PolicyView, y: float, darkest: float, *, with_actions: bool) -> Sequence[Item]:
-    """Draw the scale of the tints, the grey, the frame and the dot, below the panels."""
+def _key(view: PolicyView, darkest: float, with_actions: bool, room: float) -> Scene:
+    """Draw the scale of the tints, and what else there is to explain below the panels."""
     width, height = BAR
     step = width / SHADES
-    for_shade = [tint((i + 0.5) / SHADES) for i in range(SHADES)]
-    items: list[Item] = [Area(MARGIN + (i + 0.5) * step, y, step + 0.5, height, c) for i, c in enumerate(for_shade)]
-    items.append(Area(MARGIN + width / 2, y, width, height, "", LINE, 1.0))
-    for share, anchor in ((0.0, "start"), (1.0, "end")):
-        items.append(Text(MARGIN + share * width, y + 16.0, f"{share * darkest:.2g}", 10, GREY, anchor=anchor))
-    items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
-    swatches = {"never visited": Area(14.0, 0.0, 28.0, height, UNVISITED, LINE, 1.0)}
+    tints = (Area((i + 0.5) * step, height / 2, step + 0.5, height, tint((i + 0.5) / SHADES)) for i in range(SHADES))
+    bar = Scene(width, height, (*tints, Area(width / 2, height / 2, width, height, "", LINE, 1.0)))
+    parts = [beside([label("0", 11.0, GREY), bar, label(f"{darkest:.2g} visits per episode", 11.0, GREY)], 6.0)]
+    swatches = {"never visited": Area(14.0, 6.0, 28.0, height, UNVISITED, LINE, 1.0)}
     if with_actions and "stay" in view.picture.actions:
-        swatches["stay"] = Area(14.0, 0.0, 8.0, 8.0, INK, is_round=True)
+        swatches["stay"] = Area(14.0, 6.0, 8.0, 8.0, INK, is_round=True)
     if with_actions and view.has_blanks:
-        swatches["no action: nothing to gain"] = Area(14.0, 0.0, 28.0, height, PAPER, LINE, 1.0)
+        swatches["no action: nothing to gain"] = Area(14.0, 6.0, 28.0, height, PAPER, LINE, 1.0)
     if view.footprint.mistakes.any():
-        swatches["loses value here"] = Area(14.0, 0.0, 28.0, height, "", LOSES, 2.2)
-    x = MARGIN + width + 40.0
+        swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
     for meaning, swatch in swatches.items():
-        items += place([swatch, Text(36.0, 0.0, meaning, 11, GREY)], x, y)
-        x += 60.0 + text_width(meaning, 11)
-    return items
+        parts.append(beside([Scene(28.0, height, (swatch,)), label(meaning, 11.0, GREY)], 6.0))
+    return flow(parts, room, MARGIN)

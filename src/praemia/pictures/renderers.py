@@ -90,7 +90,14 @@ def _plain(text: str) -> str:
 
 def render_image(scene: Scene, scale: float = 1.0) -> Any:
     """Render a scene as an image of Pillow's, so many pixels for each of the scene's."""
-    return paint(scene, scale).reduce(FINER)
+    require("PIL")
+    from PIL import Image
+
+    size = (FINER * round(scale * scene.width), FINER * round(scale * scene.height))
+    image = Image.new("RGB", size, PAPER)
+    for item in place(scene.items, 0.0, 0.0, scale * FINER):
+        _paint(image, item)
+    return image.reduce(FINER)
 
 
 def render_png(scene: Scene) -> bytes:
@@ -98,18 +105,6 @@ def render_png(scene: Scene) -> bytes:
     buffer = io.BytesIO()
     render_image(scene, 2.0).save(buffer, "PNG")
     return buffer.getvalue()
-
-
-def paint(scene: Scene, scale: float = 1.0, ground: Any = None) -> Any:
-    """Paint a scene ``FINER`` times as large, on paper or on a copy of an image; it is then reduced by this factor."""
-    require("PIL")
-    from PIL import Image
-
-    size = (FINER * round(scale * scene.width), FINER * round(scale * scene.height))
-    image = Image.new("RGB", size, PAPER) if ground is None else ground.copy()
-    for item in place(scene.items, 0.0, 0.0, scale * FINER):
-        _paint(image, item)
-    return image
 
 
 def _paint(image: Any, item: Item) -> None:

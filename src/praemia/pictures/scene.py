@@ -1,7 +1,7 @@
 """A scene: areas, lines, texts and insets as plain data, which ``renderers`` writes as SVG and in pixels.
 
 x goes to the right and y down. Items are rendered in their order, so later ones cover earlier ones. Maps are built with
-a cell as the unit and then placed on a page, whose unit is a pixel.
+a cell as the unit, and scaled to pixels on a page: see ``layout``.
 """
 
 from __future__ import annotations

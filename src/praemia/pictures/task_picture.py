@@ -14,6 +14,7 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
+from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled
 from praemia.pictures.scene import BOLD_LETTER, GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
@@ -38,7 +39,7 @@ OUTLINE: dict[Role, str] = {
     "danger": "#c04a00",
 }
 AGENT = "#e69f00"
-MARGIN, ROW, MIN_WIDTH = 24.0, 24.0, 320.0  # of a page, in pixels
+MIN_WIDTH, SWATCH = 320.0, 18.0  # of a page, and of a mark in its legend, in pixels
 
 
 def task_picture(task: Task) -> Picture:
@@ -55,8 +56,8 @@ def task_picture(task: Task) -> Picture:
         )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
     settled = task.machine.settled_states
-    for label in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
-        effects[label] = _effect(task.machine, label.intersection(task.machine.propositions), settled)
+    for true in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
+        effects[true] = _effect(task.machine, true.intersection(task.machine.propositions), settled)
     spots = [
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
@@ -201,39 +202,21 @@ def frame_scene(picture: Picture, here: int | None = None) -> Scene:
 
 def page_scene(picture: Picture, title: str) -> Scene:
     """Draw a page: the map of a task below its title and above its legend."""
-    across, down = picture.extent
-    cell = min(46.0, max(12.0, 760.0 / max(across, down)))
-    top = MARGIN + 30.0
-    items = place(map_scene(picture).items, MARGIN, top, cell)
-    key, y = legend(picture, top + down * cell + 26.0, max(MIN_WIDTH, across * cell))
-    caption = Text(MARGIN, y, picture.caption, 12, GREY)
-    items += [Text(MARGIN, MARGIN + 6.0, title, 15, INK, bold=True), *key, *([caption] if picture.caption else [])]
-    texts = [text_width(item.text, item.size, bold=item.bold) + item.x for item in items if isinstance(item, Text)]
-    width = max(MIN_WIDTH + MARGIN, across * cell + MARGIN, *texts) + MARGIN
-    return Scene(width, y + ROW * bool(picture.caption), tuple(items), title)
+    whole = scaled(map_scene(picture), min(46.0, max(12.0, 760.0 / max(picture.extent))))
+    return page(title, whole, legend(picture, max(MIN_WIDTH, whole.width)), label(picture.caption, 12.0, GREY))
 
 
-def legend(picture: Picture, y: float, width: float) -> tuple[list[Item], float]:
-    """Draw the key to the marks, as many in a row as fit; return it and where it ends."""
-    items: list[Item] = []
-    x = MARGIN
-    for meaning, marks in picture.legend.items():
-        line = legend_line(meaning, marks, picture.is_round)
-        if x > MARGIN and x + line.width > MARGIN + width:
-            x, y = MARGIN, y + ROW
-        items += place(line.items, x, y)
-        x += line.width + MARGIN
-    return items, y + ROW * bool(items)
+def legend(picture: Picture, width: float) -> Scene:
+    """Draw the key to the marks, as many in a row as fit."""
+    lines = (legend_line(meaning, marks, picture.is_round) for meaning, marks in picture.legend.items())
+    return flow(lines, width, MARGIN)
 
 
 def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
-    """Draw a line of the legend: the marks that share a meaning, and what it is; y = 0 is its middle."""
-    items: list[Item] = []
-    marks = marks[:MAX_SWATCHES]
-    for i, mark in enumerate(marks):
-        x = 9.0 + ROW * i
-        items.append(Area(x, 0.0, 18.0, 18.0, FILL[mark.role], OUTLINE[mark.role], 1.5, is_round))
-        items.append(fitted(x, 0.0, mark.symbol, 11.0, 15.0, INK, bold=True))
-    indent = ROW * len(marks) + 6.0
-    items.append(Text(indent, 0.0, meaning, 13))
-    return Scene(indent + text_width(meaning, 13), ROW, tuple(items))
+    """Draw a line of the legend: the marks that share a meaning, and what it is."""
+    swatches = []
+    for mark in marks[:MAX_SWATCHES]:
+        area = Area(11.0, 12.0, SWATCH, SWATCH, FILL[mark.role], OUTLINE[mark.role], 1.5, is_round)
+        symbol = fitted(11.0, 12.0, mark.symbol, 11.0, 15.0, INK, bold=True)
+        swatches.append(Scene(SWATCH + 4.0, SWATCH + 6.0, (area, symbol)))
+    return beside([*swatches, label(meaning, 13.0)], 4.0)

@@ -12,7 +12,7 @@ import html
 import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from praemia.pictures.policy_page import (
     shows_actions,
 )
 from praemia.pictures.renderers import render_svg, svg_elements
-from praemia.pictures.scene import INK, Item, Scene, place
+from praemia.pictures.scene import INK, Item, Scene
 from praemia.pictures.task_picture import beneath, cells, legend_line, task_picture, thin_walls
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
 from praemia.report.charts import BLUE, GREEN, Chart, Curve
@@ -261,15 +261,14 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
 def _machine(task: Task) -> Markup:
     """Draw the machine; nothing if it is too large or Graphviz is missing."""
     try:
-        inset = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)
+        scene = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)
     except MissingExtraError:
-        inset = None
-    return Markup() if inset is None else _svg(Scene(inset.width, inset.height, (inset,)))
+        scene = None
+    return Markup() if scene is None else _svg(scene)
 
 
 def _key_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Markup:
-    line = legend_line(meaning, marks, is_round)
-    return _svg(replace(line, items=tuple(place(line.items, 0.0, line.height / 2))))
+    return _svg(legend_line(meaning, marks, is_round))
 
 
 def _svg(scene: Scene) -> Markup:
