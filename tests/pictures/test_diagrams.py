@@ -205,22 +205,6 @@ def test_what_differs_from_a_truth_of_ordered_rules_is_red_in_both():
     assert sorted(filter(None, red)) == ["!a & b | 2", "!a | 5"]
 
 
-def test_mermaid_text_is_what_it_should_be():
-    assert str(fetch_and_deliver().draw()) == (
-        "stateDiagram-v2\n"
-        "    direction LR\n"
-        '    state "empty" as s0\n'
-        '    state "loaded" as s1\n'
-        '    state "done" as s2\n'
-        "    [*] --> s0\n"
-        "    s0 --> s1 : item | 0.8, 0\n"
-        "    s0 --> s0 : item | 0.2, 0\n"
-        "    s1 --> s2 : delivery | 0.9, 1\n"
-        "    s1 --> s1 : delivery | 0.1, 0\n"
-        "    s2 --> [*]"
-    )
-
-
 def test_mermaid_text_holds_no_syntax_from_names():
     lines = str(awkward().draw()).splitlines()
     states = [line for line in lines if line.startswith("    state ")]

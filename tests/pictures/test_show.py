@@ -116,12 +116,6 @@ def test_no_action_is_shown_where_nothing_can_be_gained(corridor: Task) -> None:
     assert PolicyView.of(corridor.with_machine(costly)).footprint.actions[0, 0] >= 0  # a value of 0 can be lost
 
 
-def test_a_run_is_shown_by_what_it_learned() -> None:
-    task = envs.warehouse(size=3)
-    run = praemia.simulate(task, praemia.Optimal(), num_episodes=5)
-    assert f"a policy, value {praemia.solve(task).value:.4g}" in str(praemia.show(task, run))
-
-
 def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_for_each_move() -> None:
     view = PolicyView.of(envs.warehouse(size=3))
     for m in view.states:
@@ -202,8 +196,15 @@ def test_without_pillow_there_is_a_hint_and_svg_still_works(
 
 
 @pytest.mark.parametrize("name", ["office-mail", "riverswim-15", "flower-20", "warehouse-2"])
-def test_all_that_is_on_a_page_lies_within_it_and_texts_do_not_overlap(name: str) -> None:
-    scene = praemia.show(envs.make(name)).scene
+def test_all_that_is_on_a_page_lies_within_it_and_texts_do_not_overlap(tmp_path: Path, name: str) -> None:
+    drawing = praemia.show(envs.make(name))
+    scene = drawing.scene
+    for suffix in ("svg", "png", "txt"):
+        drawing.save(tmp_path / f"policy.{suffix}")
+    assert ElementTree.parse(tmp_path / "policy.svg").getroot().tag == f"{SVG}svg"
+    with Image.open(tmp_path / "policy.png") as image:
+        assert image.size == (pytest.approx(2 * scene.width, abs=2), pytest.approx(2 * scene.height, abs=2))
+    assert (tmp_path / "policy.txt").read_text(encoding="utf-8") == f"{drawing}\n"
     for item in scene.items:
         if isinstance(item, Area):
             assert 0 <= item.x - item.width / 2 < item.x + item.width / 2 <= scene.width
@@ -216,18 +217,6 @@ def test_all_that_is_on_a_page_lies_within_it_and_texts_do_not_overlap(name: str
         for second in written:
             if first is not second and abs(first.y - second.y) < 0.6 * first.size and first.x <= second.x:
                 assert first.x + 0.5 * first.size * len(first.text) <= second.x
-
-
-@pytest.mark.parametrize("name", ["warehouse-2", "riverswim-5", "flower-3"])
-def test_figures_are_whole_files(tmp_path: Path, name: str) -> None:
-    picture = praemia.show(envs.make(name))
-    for suffix in ("svg", "png", "txt"):
-        picture.save(tmp_path / f"policy.{suffix}")
-    assert ElementTree.parse(tmp_path / "policy.svg").getroot().tag == f"{SVG}svg"
-    with Image.open(tmp_path / "policy.png") as image:
-        assert image.size[0] > 300
-    assert (tmp_path / "policy.txt").read_text(encoding="utf-8") == f"{picture}\n"
-    assert picture._repr_svg_().startswith("<svg")
 
 
 def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None:
@@ -263,7 +252,7 @@ def test_a_policy_for_another_task_is_shown_with_a_warning(tmp_path: Path, capsy
         praemia.show(task, replace(run, task_text="environment: {name: warehouse-2}\n"))
 
 
-@pytest.mark.parametrize("name", ["a $ b", "$x_{$", "<b> & 'c'", "Größe → ∞"])
+@pytest.mark.parametrize("name", ["$x_{$ <b> & 'c'", "Größe → ∞"])
 def test_a_name_is_shown_as_it_is(tmp_path: Path, corridor: Task, name: str) -> None:
     task = Task(corridor.mdp, corridor.machine, 2, name)
     praemia.show(task).save(tmp_path / "policy.png")

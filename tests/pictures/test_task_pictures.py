@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
-import gymnasium
 import numpy as np
 import pytest
 
 import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
-from praemia.envs.gymnasium_table import taxi_picture
 from praemia.errors import SizeError
 from praemia.pictures.policy_page import MOVES, has_map
 from praemia.pictures.renderers import render_svg
@@ -125,6 +122,15 @@ def test_a_task_that_bears_a_built_in_name_by_chance_is_drawn_as_itself(name: st
     assert ElementTree.fromstring(impostor.draw().svg) is not None
 
 
+def test_labels_of_ones_own_mdp_are_marked() -> None:
+    rows = {(o, 0): {(o + 1) % 3: 1.0} for o in range(3)}
+    rules = [praemia.LabelRule("goal", target=2), praemia.LabelRule("odd", target=1), praemia.LabelRule("a", source=1)]
+    machine = praemia.MachineBuilder("out", ("goal", "odd", "a")).edge("out", "goal", "out", reward=0.5).build()
+    task = Task(LabeledMDP.from_rows(3, 1, rows, labels=rules), machine, 4)
+    assert roles(task) == {"0": "start", "1": "plain", "2": "goal"}
+    assert "2  a, goal: pays 0.5" in str(task.draw())
+
+
 class Row:
     """A map of one's own: three observations in a row."""
 
@@ -212,24 +218,6 @@ def test_a_frozen_lake_is_drawn_with_its_holes_and_with_what_is_paid_for() -> No
     assert lines[9] == "| H   .   .   G |"
     assert "  G  goal: pays 1" in lines
     assert has_map(task)
-
-
-def test_a_taxi_is_where_its_number_says_and_walls_are_those_it_cannot_pass() -> None:
-    taxi: Any = gymnasium.make("Taxi-v4").unwrapped
-    picture = taxi_picture(np.char.decode(taxi.desc).tolist(), taxi.locs)
-    assert len(picture.spots) == 500
-    for state in range(500):
-        row, column, passenger, destination = taxi.decode(state)
-        spot = picture.spots[state]
-        assert (spot.x, spot.y) == (6 * passenger + column + 0.5, 6 * destination + row + 0.5)
-        for action, name in enumerate(picture.actions[:4]):
-            ((_, there, _, _),) = taxi.P[state][action]
-            across, down = MOVES[name]
-            if there == state:
-                x, y = spot.x + across / 2, spot.y + down / 2
-                assert any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in picture.walls)
-            else:
-                assert (picture.spots[there].x, picture.spots[there].y) == (spot.x + across, spot.y + down)
 
 
 def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:

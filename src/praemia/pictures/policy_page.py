@@ -18,7 +18,7 @@ from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.footprints import NEVER, Footprint, footprint, states_to_show
 from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled, stack
 from praemia.pictures.scene import GREY, INK, LINE, PAPER, Area, Item, Scene, Text, arrow, place, text_width
-from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, fitted, ground, legend, task_picture
+from praemia.pictures.task_picture import COLOURS, MAX_SPOTS, fitted, ground, legend, task_picture
 from praemia.planning.exact import evaluate, model_of, solve
 from praemia.planning.policy import PolicyLike
 from praemia.tasks.picture import Picture
@@ -183,7 +183,7 @@ def place_marks(picture: Picture, inks: Sequence[str]) -> Iterator[Item]:
         has_role = spot.mark.role != "plain"
         x, y = spot.x - 0.49 + wide / 2, spot.y - 0.49 + high / 2
         if has_role:
-            yield Area(x, y, wide, high, FILL[spot.mark.role], OUTLINE[spot.mark.role], 0.02)
+            yield Area(x, y, wide, high, *COLOURS[spot.mark.role], 0.02)
         yield Text(x, y, spot.mark.symbol, size, INK if has_role else own_ink, True, "middle")
 
 

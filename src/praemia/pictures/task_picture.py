@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -24,19 +26,12 @@ from praemia.tasks.task import Task
 MAX_SPOTS = 10_000
 MAX_RING = 24
 MAX_SWATCHES = 6  # in a line of the legend
-FILL: dict[Role, str] = {
-    "plain": "#fbfbf9",
-    "start": "#cfe8f7",
-    "waypoint": "#fde8bf",
-    "goal": "#c9ecdd",
-    "danger": "#f9d6c4",
-}
-OUTLINE: dict[Role, str] = {
-    "plain": "#c3c8cf",
-    "start": "#0072b2",
-    "waypoint": "#b87a00",
-    "goal": "#00805e",
-    "danger": "#c04a00",
+COLOURS: dict[Role, tuple[str, str]] = {  # inside, outline
+    "plain": ("#fbfbf9", "#c3c8cf"),
+    "start": ("#cfe8f7", "#0072b2"),
+    "waypoint": ("#fde8bf", "#b87a00"),
+    "goal": ("#c9ecdd", "#00805e"),
+    "danger": ("#f9d6c4", "#c04a00"),
 }
 AGENT = "#e69f00"
 MIN_WIDTH, SWATCH = 320.0, 18.0  # of a page, and of a mark in its legend, in pixels
@@ -108,8 +103,10 @@ def _payment(verb: str, outcome: Outcome) -> str:
 
 def _graph(mdp: LabeledMDP) -> Picture:
     """Draw an MDP without a map: on a circle or, if it is large, in columns by the distance from the start."""
-    starts = mdp.start_probs > 0.0
-    marks = [Mark(str(o), is_start=bool(starts[o])) for o in range(mdp.num_observations)]
+    marks = [
+        Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
+        for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
+    ]
     if len(marks) > MAX_RING:
         return _columns(marks, distances(mdp).tolist())
     rows = mdp.edge_pairs // mdp.num_actions
@@ -121,6 +118,15 @@ def _graph(mdp: LabeledMDP) -> Picture:
         for t, mark in zip(angles, marks, strict=True)
     ]
     return Picture(tuple(spots), links=tuple(sorted(pairs)), is_round=True)
+
+
+def _arrival_labels(mdp: LabeledMDP) -> list[Label]:
+    """Return for each observation the propositions that hold whenever it is reached."""
+    labels: dict[int, Label] = {}
+    for code in np.unique(mdp.successors.astype(np.int64) * len(mdp.label_sets) + mdp.labels).tolist():
+        o, number = divmod(code, len(mdp.label_sets))
+        labels[o] = labels.get(o, mdp.label_sets[number]) & mdp.label_sets[number]
+    return [labels.get(o, frozenset()) for o in range(mdp.num_observations)]
 
 
 def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
@@ -181,7 +187,7 @@ def fitted(x: float, y: float, text: str, size: float, width: float, colour: str
 def map_scene(picture: Picture, here: int | None = None) -> Scene:
     """Draw the map of a task, with a cell as the unit; ``here`` is the observation that the agent is in."""
     roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
-    items = ground(picture, [FILL[role] for role in roles], [OUTLINE[role] for role in roles])
+    items = ground(picture, *zip(*(COLOURS[role] for role in roles), strict=True))
     largest = 0.42 if picture.is_round else max(0.42, max(picture.extent) / 90)  # legible in small cells too
     for spot in picture.spots:
         if spot.mark:
@@ -216,7 +222,7 @@ def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
     """Draw a line of the legend: the marks that share a meaning, and what it is."""
     swatches = []
     for mark in marks[:MAX_SWATCHES]:
-        area = Area(11.0, 12.0, SWATCH, SWATCH, FILL[mark.role], OUTLINE[mark.role], 1.5, is_round)
+        area = Area(11.0, 12.0, SWATCH, SWATCH, *COLOURS[mark.role], 1.5, is_round)
         symbol = fitted(11.0, 12.0, mark.symbol, 11.0, 15.0, INK, bold=True)
         swatches.append(Scene(SWATCH + 4.0, SWATCH + 6.0, (area, symbol)))
     return beside([*swatches, label(meaning, 13.0)], 4.0)
