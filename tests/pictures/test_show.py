@@ -151,17 +151,12 @@ def test_what_is_left_out_is_said() -> None:
     assert f"{view.left_out} The machine has 33 states" in " ".join(texts(page_of(view)))
 
 
-def test_actions_are_left_out_where_cells_are_too_small_or_too_many() -> None:
-    pages = [praemia.show(envs.warehouse(size, horizon=2 * size)).scene for size in (20, 80)]
-    assert [bool(arrows(page.items)) for page in pages] == [True, False]
-    assert all("S" in texts(page) for page in pages)
-    machine = praemia.MachineBuilder("out").edge("out", "goal", "there", reward=1).build()
-    for rows in (30, 38):  # 2,340 and 2,964 cells of 14.7 pixels
-        lines = ["." * 78 for _ in range(rows)]
-        drawing = "\n".join(["SG" + lines[0][2:], *lines[1:]])
-        task = envs.grid(drawing, legend={"G": "goal"}, machine=machine, horizon=3, stay=True)
-        page = praemia.show(task).scene
-        assert bool(arrows(page.items)) is ("stay" in texts(page)) is (rows == 30)
+def test_actions_are_left_out_where_cells_are_too_small() -> None:
+    for size, has_room in ((20, True), (80, False)):
+        page = praemia.show(envs.warehouse(size, horizon=2 * size)).scene
+        assert bool(arrows(page.items)) is has_room
+        assert ("stay" in texts(page)) is has_room
+        assert "S" in texts(page)
 
 
 def test_only_tasks_with_moves_have_maps() -> None:

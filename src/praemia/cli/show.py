@@ -100,7 +100,7 @@ def _animate(episode: Any) -> None:
     picture = task_picture(episode.task)
     with Live(console=Console(), auto_refresh=False) as live:
         for observation, machine_state, line in moments(episode):
-            scene = Text(page_text(picture, episode.task.name, observation))
+            scene = Text(page_text(picture, episode.task.name, observation) + "\n\n")
             for i, name in enumerate(episode.task.machine.states):
                 scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
             scene.append(f"\n{line}\n")

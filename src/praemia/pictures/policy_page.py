@@ -2,8 +2,8 @@
 
 Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
 the time left: the arrow is the action of the step at which the place is visited most; there is none where nothing can
-be gained any more. If actions are not moves in the plane, their names stand in the places. If there are too many places
-to read them, only the shading is drawn. An orange frame is where the policy loses value against the optimum.
+be gained any more. If actions are not moves in the plane, their names stand in the places. If cells are too small to
+read them, only the shading is drawn. An orange frame is where the policy loses value against the optimum.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ DARKEST = (0, 79, 140)
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
-SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
-MAX_MARKED = 2_500  # places with actions; arrows in more are a texture that hides the shading
+SMALLEST_CELL = 14.0  # pixels, for actions; in smaller cells only the shading is drawn
 
 
 def has_map(task: Task) -> bool:
@@ -42,11 +41,6 @@ def has_map(task: Task) -> bool:
 
 def _has_moves(picture: Picture) -> bool:
     return all(name in MOVES for name in picture.actions)
-
-
-def shows_actions(picture: Picture, cell: float) -> bool:
-    """Tell whether actions can be read in the places of a picture whose cells have so many pixels."""
-    return cell >= SMALLEST_CELL and len(picture.spots) <= MAX_MARKED
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +112,7 @@ def page_of(view: PolicyView) -> Scene:
     if drawn is None:
         notes = f"{notes} The machine has {machine.num_states:,} states: praemia draw shows it.".strip()
         drawn = stack([])
-    keys = stack([_key(view, darkest, shows_actions(view.picture, cell), width), legend(view.picture, width)], 6.0)
+    keys = stack([_key(view, darkest, cell >= SMALLEST_CELL, width), legend(view.picture, width)], 6.0)
     return page(view.title, maps, keys, drawn, label(notes, 11.0, GREY))
 
 
@@ -135,7 +129,7 @@ def panel(view: PolicyView, m: int, darkest: float, cell: float) -> Scene:
     picture, steps = view.picture, view.footprint
     shade = steps.visits[m] / darkest
     items = shaded(picture, shade, steps.visits[m] <= NEVER, steps.mistakes[m])
-    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if shows_actions(picture, cell) else ():
+    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if cell >= SMALLEST_CELL else ():
         spot = picture.spots[o]
         items += place([action_mark(view.action_name(m, o), picture, ink(float(shade[o])))], spot.x, spot.y)
     return Scene(*picture.extent, tuple(items))

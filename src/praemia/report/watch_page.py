@@ -33,10 +33,10 @@ from praemia.pictures.learning import LearningView, ShownPlan
 from praemia.pictures.policy_page import (
     MAX_HEIGHT,
     MAX_WIDTH,
+    SMALLEST_CELL,
     action_mark,
     loss_mark,
     place_marks,
-    shows_actions,
 )
 from praemia.pictures.renderers import render_svg, svg_elements
 from praemia.pictures.scene import INK, Item, Scene
@@ -151,7 +151,7 @@ def _page(view: LearningView, title: str) -> str:
         "episodes": run.num_episodes,
         "zero": ZERO,
         "levels": LEVELS,
-        "arrows": shows_actions(picture, _cell_size(picture)),
+        "arrows": _cell_size(picture) >= SMALLEST_CELL,
     }
     packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
     return render_page(
