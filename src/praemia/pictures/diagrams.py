@@ -24,15 +24,7 @@ from praemia.errors import SizeError, require
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.layout import scaled
-from praemia.pictures.machine_graph import (
-    Annotated,
-    DrawnNode,
-    EdgeLine,
-    MachineGraph,
-    edge_lines,
-    is_absorbing,
-    machine_graph,
-)
+from praemia.pictures.machine_graph import Annotated, DrawnNode, EdgeLine, edge_lines, is_absorbing, machine_graph
 from praemia.pictures.scene import INK, PAPER, Inset, Scene
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
@@ -189,13 +181,14 @@ def _dot(machines: Sequence[Annotated], direction: str, lit: str | None) -> str:
         part = graph if len(machines) == 1 else graph.add_subgraph(name=f"cluster{number}", color=PAPER)
         if item.title is not None:
             part.graph_attr.update(label=f"<{_wrapped(item.title, _TITLE_WIDTH)}>", labelloc="t", fontcolor=INK)
-        _add_machine(part, item, machine_graph(item), f"m{number}", lit)
+        _add_machine(part, item, f"m{number}", lit)
     text: str = graph.to_string()
     return text
 
 
-def _add_machine(part: Any, item: Annotated, graph: MachineGraph, prefix: str, lit: str | None) -> None:
+def _add_machine(part: Any, item: Annotated, prefix: str, lit: str | None) -> None:
     """Add a machine's nodes and edges to a graph of Graphviz, or to a part of one."""
+    graph = machine_graph(item)
     part.add_node(f"{prefix}start", shape="point", width="0.06", fillcolor=_LINE, label="")
     part.add_edge(f"{prefix}start", f"{prefix}s{graph.initial}")
     for i, node in enumerate(graph.nodes):

@@ -91,18 +91,18 @@ def edge_lines(item: Annotated) -> dict[str, list[EdgeLine]]:
     """Return the lines of all edges that leave each state."""
     machine = item.machine
     lines: dict[str, list[EdgeLine]] = {state: [] for state in machine.states}
-    elsewhere = {*machine.states} - {rule.source for rule in machine.rules if rule.is_else}
     for rule in machine.exclusive_rules:
         is_wrong = any(state == rule.source and rule.guard.holds(label) for state, label in item.wrong)
         guard = guard_text(rule.guard, machine.propositions)
         for outcome in rule.outcomes:
             text, pays = edge_text(guard, outcome), outcome.reward.mean > 0.0
             lines[rule.source].append(EdgeLine(outcome.target, text, pays, item.edge_note(rule, outcome), is_wrong))
-    for state in machine.states if machine.idle_reward.mean else ():
+    ruled = {rule.source for rule in machine.exclusive_rules if rule.is_else}
+    for state in {*machine.states} - ruled if machine.idle_reward.mean else ():
         idle = Outcome(state, reward=machine.idle_reward)
-        if state in elsewhere and (idle,) in machine.possible_outcomes(state):
-            guard = "else" if lines[state] else "true"
-            lines[state].append(EdgeLine(state, edge_text(guard, idle), pays=machine.idle_reward.mean > 0.0))
+        if (idle,) in machine.possible_outcomes(state):
+            text = edge_text("else" if lines[state] else "true", idle)
+            lines[state].append(EdgeLine(state, text, idle.reward.mean > 0.0))
     return lines
 
 
