@@ -229,7 +229,7 @@ SPOILED = {
         "machine: [1]\nrest:\n",
         ":13:10: machine: expected a machine or the name",
     ),
-    "alias": ("start: 0", "start: *x", ":4:10: an alias"),
+    "alias": ("start: 0", "start: *x", ":4:10: not valid YAML: found undefined alias"),
     "tag": ("start: 0", "start: !!python/name:os.system 0", ":4:10: the tag"),
     "key given twice": ("horizon: 2", "horizon: 2\nhorizon: 3", ":21:1: the key 'horizon' is given twice"),
     "broken": ("[stay, go]", "[stay, go", ": not valid YAML"),

@@ -72,7 +72,7 @@ def require_inside(path: Path, folder: Path | None) -> Path:
     except (OSError, ValueError, RuntimeError) as error:  # a path with a zero byte, or links in a circle
         raise FileError(f"{path}: cannot be read: {error}") from None
     if not place.is_relative_to(base):
-        raise FileError(f"{path}: a link out of {folder}, which is not followed; remove it")
+        raise FileError(f"{path}: it leads out of {folder}, where nothing is read or written")
     return place
 
 

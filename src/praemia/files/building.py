@@ -59,13 +59,11 @@ MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS |
 
 def read_task_file(text: str, name: str) -> Task | RewardMachine:
     """Return the task or the machine of a text; its keys tell which. ``name`` is where it stands."""
-    source = parse_source(text, name)
+    source = parse_source(text, name, is_json=name.endswith(".json"))
     if source.has_any(MACHINE_KEYS):
         return _read_machine(source)
     part = validate(source, TaskPart)
-    if isinstance(part.machine, str):
-        return build_task(source, part, _machine_of_file(source, Path(name).parent / part.machine))
-    return build_task(source, part)
+    return build_task(source, part, _machine_of_file(source, part.machine) if isinstance(part.machine, str) else None)
 
 
 def parse_task(text: str, name: str) -> Task:
@@ -94,15 +92,25 @@ def _read_machine(source: Source) -> RewardMachine:
     return build_machine(source, validate(source, MachinePart))
 
 
-def _machine_of_file(source: Source, path: Path) -> RewardMachine:
-    """Read the machine that a task file names; it may have any format."""
-    from praemia.files.load_save import find_reader  # which in turn knows how task files are read
+def _machine_of_file(source: Source, name: str) -> RewardMachine:
+    """Read the machine that a task file names: a file of any format, in the task file's folder or below.
 
+    Somebody else may have written the task file, and a message may quote what is read.
+    """
+    from praemia.files.load_save import SUFFIXES  # which in turn knows how task files are read
+
+    folder = Path(source.name).parent
+    path = folder / name
     with source.at("machine"):
-        text = read_text(path)
-    read = find_reader(path)
-    # A file that names itself, or a task that names another, must not be followed for ever.
-    return _read_machine(parse_source(text, str(path))) if read is read_task_file else read(text, str(path))
+        if path.suffix.lower() not in SUFFIXES:
+            raise FileError(f"the machine is in {name!r}; expected a file of a machine: {' '.join(SUFFIXES)}")
+        text = read_text(path, within=folder)
+    read = SUFFIXES[path.suffix.lower()].read
+    if read is read_task_file:  # a file that names itself, or a task that names another, is not followed for ever
+        return _read_machine(parse_source(text, str(path), is_json=name.endswith(".json")))
+    machine = read(text, str(path))
+    assert isinstance(machine, RewardMachine)
+    return machine
 
 
 def build_machine(

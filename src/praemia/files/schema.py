@@ -3,7 +3,8 @@
 A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
 must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
 objects that are built from them. Names may be written as whole numbers, and a mapping or a list with one entry in short
-(``start: a`` for ``start: {a: 1}``); from here on names are text and short forms are written out.
+(``start: a`` for ``start: {a: 1}``); from here on names are text and short forms are written out. ``json_schema``
+describes the same form for editors and for programs that write files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    TypeAdapter,
     model_validator,
 )
 
@@ -63,13 +65,16 @@ def _either(expected: str) -> Discriminator:
     return Discriminator(_kind, custom_error_type="form", custom_error_message=f"expected {expected}")
 
 
-def _in_short(write_out: Callable[[Any], Any]) -> BeforeValidator:
-    """Write out a single value that stands for a mapping or a list."""
-    return BeforeValidator(lambda value: value if value is None or _kind(value) != "<single>" else write_out(value))
+def _in_short(write_out: Callable[[Any], Any], form: Any) -> BeforeValidator:
+    """Write out a single value that stands for a mapping or a list; ``form`` is the type of both."""
+    return BeforeValidator(
+        lambda value: value if value is None or _kind(value) != "<single>" else write_out(value),
+        json_schema_input_type=form,
+    )
 
 
-Name: TypeAlias = Annotated[str, BeforeValidator(_text)]
-GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text)]
+Name: TypeAlias = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int)]
+GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text, json_schema_input_type=str | bool)]
 Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 Unit: TypeAlias = Annotated[float, AfterValidator(_in_unit_interval)]
 Distribution: TypeAlias = Annotated[dict[Name, Unit], Field(min_length=1)]
@@ -101,7 +106,9 @@ class RewardLaw(Part):
         return self
 
 
-RewardPart: TypeAlias = Annotated[RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]})]
+RewardPart: TypeAlias = Annotated[
+    RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]}, float | RewardLaw)
+]
 
 
 class OutcomePart(Part):
@@ -112,9 +119,9 @@ class OutcomePart(Part):
 
 
 OutcomeParts: TypeAlias = Annotated[
-    dict[Name, Annotated[OutcomePart, _in_short(lambda probability: {"probability": probability})]],
+    dict[Name, Annotated[OutcomePart, _in_short(lambda chance: {"probability": chance}, float | OutcomePart)]],
     Field(min_length=1),
-    _in_short(lambda state: {state: {}}),
+    _in_short(lambda state: {state: {}}, Name | dict[Name, float | OutcomePart]),
 ]
 
 
@@ -156,7 +163,7 @@ class FormulaPay(Part):
 FormulaTexts: TypeAlias = Annotated[
     Annotated[str, Tag("<single>")]
     | Annotated[
-        dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward})]],
+        dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward}, float | FormulaPay)]],
         Field(min_length=1),
         Tag("<mapping>"),
     ],
@@ -227,14 +234,14 @@ class MdpPart(Part):
 
     observations: CountOrNames
     actions: CountOrNames
-    start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
+    start: Annotated[Distribution, _in_short(lambda name: {name: 1.0}, Name | Distribution)] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Annotated[PatternPart, _in_short(lambda observation: {"to": observation})]] = []
+    ended: list[Annotated[PatternPart, _in_short(lambda name: {"to": name}, Name | PatternPart)]] = []
 
 
 LetterNames: TypeAlias = dict[
-    Name, Annotated[list[Name], Field(min_length=1), _in_short(lambda proposition: [proposition])]
+    Name, Annotated[list[Name], Field(min_length=1), _in_short(lambda name: [name], Name | list[Name])]
 ]
 
 
@@ -324,3 +331,15 @@ class TaskPart(Part):
         """The one part that says where observations come from."""
         parts = (self.mdp, self.grid, self.environment, self.gymnasium)
         return next(part for part in parts if part is not None)
+
+
+def json_schema(kind: Literal["task", "machine"]) -> dict[str, Any]:
+    """Return the form of a task file, or of a file with just a machine, as JSON Schema.
+
+    Examples
+    --------
+    >>> from praemia.files.schema import json_schema
+    >>> list(json_schema("task")["properties"])[:5]
+    ['mdp', 'grid', 'environment', 'gymnasium', 'machine']
+    """
+    return TypeAdapter(TaskPart if kind == "task" else MachinePart | FormulaPart).json_schema()

@@ -38,6 +38,7 @@ class Lines(str):
     """Text of several lines, which YAML can show as they are."""
 
 
+_MAPPING, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _TAGS = {type(value): f"tag:yaml.org,2002:{type(value).__name__}" for value in (True, 1, 1.0, "")}
 
 
@@ -63,17 +64,12 @@ class _Dumper(yaml.SafeDumper):
         style = "|" if isinstance(text, Lines) else None if text.isprintable() else '"'
         return self.represent_scalar(_TAGS[str], text, style)
 
-    def represent_block(self, block: Block) -> yaml.Node:
-        return self.represent_mapping(self.DEFAULT_MAPPING_TAG, block, flow_style=False)
-
-    def represent_rows(self, rows: Rows) -> yaml.Node:
-        return self.represent_sequence(self.DEFAULT_SEQUENCE_TAG, rows, flow_style=False)
-
 
 _Dumper.add_representer(str, _Dumper.represent_text)
 _Dumper.add_representer(Lines, _Dumper.represent_text)
-_Dumper.add_representer(Block, _Dumper.represent_block)
-_Dumper.add_representer(Rows, _Dumper.represent_rows)
+_Dumper.add_representer(Block, lambda dumper, data: dumper.represent_mapping(_MAPPING, data, flow_style=False))
+_Dumper.add_representer(Rows, lambda dumper, data: dumper.represent_sequence(_SEQUENCE, data, flow_style=False))
+_Dumper.add_multi_representer(np.generic, lambda dumper, data: dumper.represent_data(data.item()))  # type: ignore[type-abstract]
 
 
 def _json(value: Any, indent: str) -> str:
@@ -85,9 +81,7 @@ def _json(value: Any, indent: str) -> str:
         case Rows() if value:
             return "[" + ",".join(f"\n{inner}{_json(item, inner)}" for item in value) + f"\n{indent}]"
         case _:
-            text = json.dumps(value, ensure_ascii=False)
-            # It is read as YAML, in which some characters have to be escaped.
-            return text if text.isprintable() else json.dumps(value)
+            return json.dumps(value, ensure_ascii=False, default=lambda number: number.item())  # one of NumPy's
 
 
 def dump(subject: Task | RewardMachine) -> str:
