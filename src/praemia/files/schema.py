@@ -21,6 +21,7 @@ from pydantic import (
     Field,
     Tag,
     TypeAdapter,
+    ValidationInfo,
     model_validator,
 )
 
@@ -39,12 +40,6 @@ def _text(value: Any) -> Any:
 def _guard_text(value: Any) -> Any:
     """Take YAML's own true and false for the guards of that name."""
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _two_ends(values: list[float]) -> list[float]:
-    if len(values) != 2:
-        raise ValueError(f"found {len(values)} numbers; expected [low, high]")
-    return values
 
 
 def _in_unit_interval(value: float) -> float:
@@ -89,6 +84,14 @@ class Part(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _note_model(cls, data: Any, info: ValidationInfo) -> Any:
+        """Note which keys some data may have, for hints about one that it may not have."""
+        if info.context is not None:
+            info.context[id(data)] = [field.alias or name for name, field in cls.model_fields.items()]
+        return data
+
 
 class RewardLaw(Part):
     """A random reward: 1 with some probability, one of finitely many values, or any of an interval."""
@@ -96,13 +99,15 @@ class RewardLaw(Part):
     bernoulli: Unit | None = None
     values: list[float] | None = None
     probabilities: list[Unit] | None = None
-    uniform: Annotated[list[float], AfterValidator(_two_ends)] | None = None
+    uniform: list[float] | None = None
 
     @model_validator(mode="after")
     def _one_law(self) -> RewardLaw:
         keys = [key for key, value in self if value is not None]
         if keys not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
             raise ValueError("expected 'bernoulli', 'values' together with 'probabilities', or 'uniform'")
+        if self.uniform is not None and len(self.uniform) != 2:
+            raise ValueError(f"found {len(self.uniform)} numbers in 'uniform'; expected [low, high]")
         return self
 
 
@@ -193,13 +198,8 @@ class FormulaPart(Part):
         return self
 
     @property
-    def key(self) -> str:
-        """Which of the two it is."""
-        return "regex" if self.ltlf is None else "ltlf"
-
-    @property
     def text(self) -> str | dict[str, FormulaPay]:
-        """The formula or the expression; several with what they pay."""
+        """The formula or the expression; several with their rewards."""
         return self.ltlf or self.regex or ""
 
 
@@ -255,11 +255,6 @@ class GridPart(Part):
     slip: Any = SLIP
     stay: bool = False
     slip_when_blocked: bool = True
-
-    @property
-    def propositions(self) -> list[str]:
-        """The propositions that cells make true."""
-        return [name for names in (*self.legend.values(), *self.rooms.values()) for name in names]
 
 
 class EnvironmentPart(Part):
@@ -325,12 +320,6 @@ class TaskPart(Part):
         if len(worlds) != 1:
             raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
         return self
-
-    @property
-    def world(self) -> MdpPart | GridPart | EnvironmentPart | GymnasiumPart:
-        """The one part that says where observations come from."""
-        parts = (self.mdp, self.grid, self.environment, self.gymnasium)
-        return next(part for part in parts if part is not None)
 
 
 def json_schema(kind: Literal["task", "machine"]) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -242,25 +242,26 @@ def validate(source: Source, model: type[Model]) -> Model:
     """Return a source's data as a pydantic model, or raise one FileError with a line for each mistake."""
     if not isinstance(source.data, dict):
         raise FileError(f"{source.spot(())}: expected keys with values, found {_describe(source.data)}")
+    known_keys: dict[int, list[str]] = {}
     try:
-        return model.model_validate(source.data)
+        return model.model_validate(source.data, context=known_keys)
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_context=False)
-        lines = [_message(source, model, mistake) for mistake in mistakes[:MAX_MISTAKES]]
+        lines = [_message(source, known_keys, mistake) for mistake in mistakes[:MAX_MISTAKES]]
         if len(mistakes) > MAX_MISTAKES:
             lines.append(f"{source.name}: and {len(mistakes) - MAX_MISTAKES} more mistakes")
         raise FileError("\n".join(lines)) from None
 
 
-def _message(source: Source, model: type[BaseModel], mistake: Any) -> str:
+def _message(source: Source, known_keys: dict[int, list[str]], mistake: Any) -> str:
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
-    location, kind, data = mistake["loc"], mistake["type"], source.data
+    location, kind, data, parent = mistake["loc"], mistake["type"], source.data, source.data
     path: DataPath = ()
     for part in location:  # pydantic's has parts that are not in the file
         if isinstance(data, dict | list) and _has(data, part):
-            path, data = (*path, part), data[part]
+            path, data, parent = (*path, part), data[part], data
     if kind == "extra_forbidden":
-        hint = did_you_mean(path[-1], _known_keys(model, path[:-1]))
+        hint = did_you_mean(path[-1], known_keys.get(id(parent), ()))
         return f"{source.spot(path, key=True)}: {_format_path(path[:-1])}unknown key {path[-1]!r}{hint}"
     if kind == "missing":
         message = _ROW if isinstance(location[-1], int) else f"the key {location[-1]!r} is missing"
@@ -270,36 +271,6 @@ def _message(source: Source, model: type[BaseModel], mistake: Any) -> str:
         words = _MESSAGES.get(kind, mistake["msg"].replace("Input should", "it should"))
         message = f"{words}; found {_describe(mistake['input'])}"
     return f"{source.spot(path)}: {_format_path(path)}{message}"
-
-
-def _known_keys(model: type[BaseModel], path: DataPath) -> list[str]:
-    """Return the keys that a model has at a path."""
-    forms = [model]
-    for part in path:
-        forms = [inner for form in forms for inner in _inside(form, part)]
-    fields = (field for form in forms if _is_model(form) for field in form.model_fields.items())
-    return [field.alias or name for name, field in fields]
-
-
-def _inside(form: Any, part: str | int) -> Iterator[Any]:
-    """Yield the forms that a part of a mapping, a list or a model may have."""
-    if get_origin(form) in (dict, list):
-        yield from _alternatives(get_args(form)[-1])
-    elif _is_model(form):
-        for name, field in form.model_fields.items():
-            if part == (field.alias or name):
-                yield from _alternatives(field.annotation)
-
-
-def _alternatives(annotation: Any) -> Iterator[Any]:
-    if isinstance(annotation, type) or get_origin(annotation) in (dict, list):
-        yield annotation
-    for part in () if get_origin(annotation) in (dict, list) else get_args(annotation):
-        yield from _alternatives(part)
-
-
-def _is_model(form: Any) -> bool:
-    return isinstance(form, type) and issubclass(form, BaseModel)
 
 
 def _format_path(path: DataPath) -> str:

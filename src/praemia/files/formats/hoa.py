@@ -27,21 +27,21 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 
-MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state
 MAX_LABEL = 100_000  # characters of a label, its aliases written out
 
 _GRAMMAR = r"""
-    start: "HOA:" ID header* "--BODY--" state* "--END--"
-    header: "States:" INT                  -> states
-          | "Start:" ends                  -> initial
-          | "AP:" INT STRING*              -> propositions
-          | "Alias:" ALIAS expression      -> alias
-          | "Acceptance:" INT expression   -> acceptance
-          | HEADER (INT | STRING | ID)*    -> other
+    start: "HOA:" version header* "--BODY--" (state | edge)* "--END--"
+    version: ID
+    ?header: "States:" INT                 -> states
+           | "Start:" ends                 -> initial
+           | "AP:" INT STRING*             -> propositions
+           | "Alias:" ALIAS expression     -> alias
+           | "Acceptance:" INT expression  -> acceptance
+           | HEADER (INT | STRING | ID)*   -> other
     !expression: (ID | INT | ALIAS | "(" | ")" | "&" | "|" | "!")*
-    state: "State:" [label] INT [STRING] [sets] edge*
+    state: "State:" [label] INT [STRING] [sets]
     edge: [label] ends [sets]
-    label: "[" expression "]"
+    ?label: "[" expression "]"
     ends: INT ("&" INT)*
     sets: "{" INT* "}"
     HEADER: /[A-Za-z_][\w.-]*:/
@@ -62,9 +62,8 @@ class _Edge(NamedTuple):
 
 @dataclass
 class _Automaton:
-    """An automaton as its file describes it."""
+    """An automaton as its file describes it; a method reads each kind of line, given its parts in the grammar."""
 
-    name: str
     size: int | None = None
     initial: int | None = None
     propositions: tuple[str, ...] = ()
@@ -73,6 +72,58 @@ class _Automaton:
     names: dict[int, str] = field(default_factory=dict)
     accepting: set[int] = field(default_factory=set)
     edges: dict[int, list[_Edge]] = field(default_factory=dict)
+    common: Any = None  # the label of the state that is being read
+
+    def read_version(self, line: int, version: str) -> None:
+        if version != "v1":
+            raise FileError(f"HOA {version}; expected v1")
+
+    def read_states(self, line: int, count: str) -> None:
+        self.size = parse_integer(count)
+
+    def read_initial(self, line: int, ends: Any) -> None:
+        if self.initial is not None:
+            raise FileError("a second initial state; the automaton is not deterministic")
+        self.initial = _one(ends)
+
+    def read_propositions(self, line: int, count: str, *names: str) -> None:
+        if parse_integer(count) != len(names):
+            raise FileError(f"{count} propositions are announced and {len(names)} named")
+        self.propositions = tuple(map(read_name, names))
+
+    def read_alias(self, line: int, name: str, expression: Any) -> None:
+        self.aliases[name] = self.guard_text(expression)
+
+    def read_acceptance(self, line: int, count: str, condition: Any) -> None:
+        found = f"{count} {''.join(condition.children)}"
+        if found != "1 Inf(0)":
+            raise FileError(f"Acceptance: {found}; expected one acceptance set, 1 Inf(0)")
+        self.has_acceptance = True
+
+    def read_other(self, line: int, header: str, *_: str) -> None:
+        if header[0].isupper():
+            raise FileError(f"the header {header} may change what the automaton means; it is not read")
+
+    def read_state(self, line: int, label: Any, index: str, name: str | None, sets: Any) -> None:
+        state = parse_integer(index)
+        if state in self.edges:
+            raise FileError(f"state {state} is given twice")
+        self.edges[state], self.common = [], label
+        self.names |= {} if name is None else {state: read_name(name)}
+        self.accepting |= {state} if sets is not None and sets.children else set()
+
+    def read_edge(self, line: int, label: Any, ends: Any, sets: Any) -> None:
+        if not self.edges:
+            raise FileError("an edge before the first state")
+        edges, label = self.edges[next(reversed(self.edges))], label or self.common
+        if label is not None:
+            guard = parse_guard(self.guard_text(label))
+        else:  # edges without labels are for all labels, in the order of binary numbers
+            number, names = len(edges), self.propositions
+            if number >> len(names):
+                raise FileError(f"edge {number + 1} of a state without labels; {len(names)} propositions have fewer")
+            guard = exactly({name for bit, name in enumerate(names) if number >> bit & 1}, names)
+        edges.append(_Edge(line, guard, _one(ends), sets is not None and bool(sets.children)))
 
     def guard_text(self, expression: Any) -> str:
         """Return a label expression over the indices of propositions as the text of a guard."""
@@ -82,7 +133,7 @@ class _Automaton:
         return text
 
     def _word(self, token: str) -> str:
-        if token in tuple("()&|!"):
+        if token in (*"()&|!",):
             return str(token)
         if token in ("t", "f"):
             return "true" if token == "t" else "false"
@@ -97,83 +148,25 @@ class _Automaton:
             raise FileError(f"proposition {index}; there are {len(self.propositions)}, counted from 0")
         return in_quotes(self.propositions[index])
 
-    def read_header(self, item: Any) -> None:
-        match item.data:
-            case "states":
-                self.size = parse_integer(item.children[0])
-            case "initial":
-                if self.initial is not None:
-                    raise FileError("a second initial state; the automaton is not deterministic")
-                self.initial = _one(item.children[0])
-            case "propositions":
-                count, *names = item.children
-                if parse_integer(count) != len(names):
-                    raise FileError(f"{count} propositions are announced and {len(names)} named")
-                self.propositions = tuple(read_name(text) for text in names)
-            case "alias":
-                self.aliases[str(item.children[0])] = self.guard_text(item.children[1])
-            case "acceptance":
-                condition = f"{item.children[0]} {''.join(item.children[1].children)}"
-                if condition != "1 Inf(0)":
-                    raise FileError(f"Acceptance: {condition}; expected one acceptance set, 1 Inf(0)")
-                self.has_acceptance = True
-            case _ if item.children[0][0].isupper():
-                raise FileError(f"the header {item.children[0]} may change what the automaton means; it is not read")
-
-    def read_state(self, item: Any) -> None:
-        common, index, name, sets, *edges = item.children
-        with located(f"{self.name}:{item.meta.line}"):
-            state = parse_integer(index)
-            if state in self.edges:
-                raise FileError(f"state {state} is given twice")
-            if name is not None:
-                self.names[state] = read_name(name)
-            if sets is not None and sets.children:
-                self.accepting.add(state)
-            implicit = self._implicit_guards(edges) if common is None else [common.children[0]] * len(edges)
-        self.edges[state] = []
-        for edge, other in zip(edges, implicit, strict=True):
-            with located(f"{self.name}:{edge.meta.line}"):
-                label, ends, marks = edge.children
-                expression = other if label is None else label.children[0]
-                guard = expression if isinstance(expression, Formula) else parse_guard(self.guard_text(expression))
-                accepts = marks is not None and bool(marks.children)
-                self.edges[state].append(_Edge(edge.meta.line, guard, _one(ends), accepts))
-
-    def _implicit_guards(self, edges: list[Any]) -> list[Formula | None]:
-        """Return the guards of edges that have no labels: one for each label, in the order of binary numbers."""
-        num_implicit, names = sum(edge.children[0] is None for edge in edges), self.propositions
-        if num_implicit == 0:
-            return [None] * len(edges)
-        if len(names) > MAX_IMPLICIT:
-            raise FileError(f"edges without labels over {len(names)} propositions; at most {MAX_IMPLICIT}")
-        if not num_implicit == len(edges) == 1 << len(names):
-            raise FileError(
-                f"{num_implicit} edges without a label; expected none, or one for each of {1 << len(names)}"
-            )
-        labels = ({name for bit, name in enumerate(names) if number >> bit & 1} for number in range(len(edges)))
-        return [exactly(label, names) for label in labels]
-
     def validate(self) -> None:
         """Refuse what is missing, two kinds of acceptance, and nondeterminism."""
         if self.initial not in self.edges:
-            raise FileError(f"{self.name}: the header Start: is missing, or its state {self.initial} is not given")
+            raise FileError(f"the header Start: is missing, or its state {self.initial} is not given")
         if not self.has_acceptance:
-            raise FileError(f"{self.name}: the header Acceptance: is missing")
+            raise FileError("the header Acceptance: is missing")
         if self.accepting and any(edge.accepts for edges in self.edges.values() for edge in edges):
-            raise FileError(f"{self.name}: both states and edges are in the acceptance set; expected one kind")
+            raise FileError("both states and edges are in the acceptance set; expected one kind")
         if self.size is not None and len(self.edges) > self.size:
-            raise FileError(f"{self.name}: {len(self.edges)} states are given and {self.size} announced")
+            raise FileError(f"{len(self.edges)} states are given and {self.size} announced")
         for state, edges in self.edges.items():
             for edge in edges:
                 if edge.target not in self.edges:
-                    raise FileError(f"{self.name}:{edge.line}: an edge to state {edge.target}, which is not given")
+                    raise FileError(f"line {edge.line}: an edge to state {edge.target}, which is not given")
             for first, second, label in Booleans().overlaps(edge.guard for edge in edges):
-                edge, other = edges[second], edges[first]
-                if (other.target, other.accepts) != (edge.target, edge.accepts):
+                if edges[first][2:] != edges[second][2:]:
                     raise FileError(
-                        f"{self.name}:{edge.line}: from state {state} this edge and that of line {other.line} both "
-                        f"hold on {format_label(label)}; the automaton is not deterministic"
+                        f"from state {state} the edges of lines {edges[first].line} and {edges[second].line} both hold "
+                        f"on {format_label(label)}; the automaton is not deterministic"
                     )
 
 
@@ -187,18 +180,12 @@ def read_hoa(text: str, name: str, pay: str = "first") -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages, ``pay`` is the payment scheme."""
     require_pay(pay)
     tree = parsed(_GRAMMAR, text, name, "an automaton: HOA: v1, headers, --BODY--, states with edges, --END--")
-    version, *items = tree.children
-    if version != "v1":
-        raise FileError(f"{name}:1: HOA {version}; expected v1")
-    automaton = _Automaton(name)
-    for item in items:
-        if item.data == "state":
-            automaton.read_state(item)
-        else:
-            with located(f"{name}:{item.meta.line}"):
-                automaton.read_header(item)
-    automaton.validate()
+    automaton = _Automaton()
+    for item in tree.children:
+        with located(f"{name}:{item.meta.line}"):
+            getattr(automaton, f"read_{item.data}")(item.meta.line, *item.children)
     with located(name):
+        automaton.validate()
         return _machine(automaton, pay)
 
 
