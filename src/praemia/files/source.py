@@ -158,20 +158,23 @@ def _value(name: str, node: Any, seen: set[int]) -> Any:
     if id(node) in seen:
         raise FileError(f"{_place(name, node.start_mark)}: an alias stands for this; aliases (*name) are not read")
     seen.add(id(node))
-    if node.tag not in (_PLAIN, _QUOTED, _COLLECTION):
+    if node.tag == _QUOTED:
+        return node.value
+    if node.tag == _PLAIN:
+        try:
+            return parse_scalar(node.value)
+        except FileError as error:
+            raise FileError(f"{_place(name, node.start_mark)}: {error}") from None
+    if node.tag != _COLLECTION:
         raise FileError(
             f"{_place(name, node.start_mark)}: the tag {node.tag}; tags are not read, write the plain value"
         )
-    if isinstance(node, yaml.ScalarNode):
-        with located(lambda: _place(name, node.start_mark)):
-            return node.value if node.tag == _QUOTED else parse_scalar(node.value)
     if isinstance(node, yaml.SequenceNode):
         return [_value(name, item, seen) for item in node.value]
     mapping: dict[str, Any] = {}
     for key, item in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise FileError(f"{_place(name, key.start_mark)}: a list or mapping as a key; expected a name")
-        _value(name, key, seen)
         if key.value in mapping:
             raise FileError(f"{_place(name, key.start_mark)}: the key {key.value!r} is given twice")
         mapping[key.value] = _value(name, item, seen)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -81,7 +82,8 @@ def _json(value: Any, indent: str) -> str:
         case Rows() if value:
             return "[" + ",".join(f"\n{inner}{_json(item, inner)}" for item in value) + f"\n{indent}]"
         case _:
-            return json.dumps(value, ensure_ascii=False, default=lambda number: number.item())  # one of NumPy's
+            plain = partial(json.dumps, value, default=lambda number: number.item())  # of a number of NumPy's
+            return text if (text := plain(ensure_ascii=False)).isprintable() else plain()
 
 
 def dump(subject: Task | RewardMachine) -> str:
