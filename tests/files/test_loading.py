@@ -85,22 +85,6 @@ def test_a_file_without_keys_is_refused(tmp_path: Path, text: str) -> None:
     assert "expected keys with values" in _message(_file(tmp_path, text))
 
 
-def test_a_json_file_is_read_like_a_yaml_file(tmp_path: Path) -> None:
-    record = {
-        "mdp": {
-            "observations": ["a", "b"],
-            "actions": 1,
-            "start": {"a": 0.5, "b": 0.5},
-            "transitions": [["a", 0, {"b": 1}], ["b", 0, {"a": 1}]],
-        },
-        "machine": {"states": ["s"], "initial": "s", "propositions": []},
-        "horizon": 1,
-    }
-    task = load_task(_file(tmp_path, json.dumps(record, indent="\t"), "t.json"))
-    np.testing.assert_array_equal(task.mdp.to_dense(), [[[0.0, 1.0]], [[1.0, 0.0]]])
-    np.testing.assert_array_equal(task.mdp.start_probs, [0.5, 0.5])
-
-
 def test_episodes_start_in_the_first_observation_unless_said_otherwise(tmp_path: Path) -> None:
     text = TASK.replace("observations: 2", "observations: ['0', '1']").replace("  start: 0\n", "")
     np.testing.assert_array_equal(load_task(_file(tmp_path, text)).mdp.start_probs, [1.0, 0.0])

@@ -59,13 +59,6 @@ MISTAKES = {
 }
 
 
-def _bomb(levels: int) -> str:
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
-    for level in range(1, levels):
-        lines.append(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]")
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize(("text", "expected"), SCALARS.items(), ids=repr)
 def test_scalars_follow_yaml_1_2(text: str, expected: object) -> None:
     value = parse_source(f"key: {text}\n", "f").data["key"]
@@ -87,11 +80,6 @@ def test_a_mistake_is_one_line_with_its_place(text: str, message: str) -> None:
         parse_source(text, "f")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_an_alias_bomb_is_refused() -> None:
-    with pytest.raises(FileError, match=r"f:1:5: an alias stands for this"):
-        parse_source(_bomb(12), "f")
 
 
 def test_escapes_are_read_in_json_and_stay_as_they_are_in_plain_yaml() -> None:

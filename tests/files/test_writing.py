@@ -125,14 +125,6 @@ def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
         dump(RewardMachine(("s",), "s", (name,), (rule,)))
 
 
-def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
-    (tmp_path / "taken.yaml").mkdir()
-    machine = MachineBuilder("s").build()
-    with pytest.raises(FileError, match="directory"):
-        save_machine(machine, tmp_path / "taken.yaml")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken.yaml"]
-
-
 @pytest.mark.parametrize("name", ["machine.ymal", "machine", "machine.svg", "machine.txt"])
 def test_an_ending_that_says_no_format_is_refused_with_those_that_do(tmp_path: Path, name: str) -> None:
     for save, what in ((save_machine, MachineBuilder("s").build()), (save_task, envs.make("warehouse-3"))):
@@ -188,14 +180,6 @@ def test_a_transition_that_ends_an_episode_only_at_times_cannot_be_written(tmp_p
     mdp = LabeledMDP.from_entries(1, 1, [0, 0], [0, 0], [0, 0], [0.5, 0.5], ends=[True, False])
     with pytest.raises(ModelError, match="observation 0, action 0 leads to 0 both with and without an end"):
         save_task(Task(mdp, MachineBuilder("q").build(), 9), tmp_path / "task.yaml")
-
-
-def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
-    path = tmp_path / "machine.yaml"
-    path.write_text("old" * 10_000)
-    save_machine(MachineBuilder("s").build(), path)
-    assert load_machine(path).states == ("s",)
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_link_is_followed_and_a_device_is_written_to_not_replaced(tmp_path: Path) -> None:
