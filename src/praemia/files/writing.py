@@ -22,7 +22,7 @@ from praemia.errors import FileError, ModelError
 from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome, Rule
+from praemia.machines.rules import Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -179,18 +179,10 @@ def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None}
 
 
-def require_own_units(machine: RewardMachine) -> None:
-    """Refuse a machine whose rewards were mapped: no file says what it pays once an episode has ended."""
-    if not machine.idle_reward.is_zero:
-        raise ModelError(
-            "the rewards of this machine were mapped into [0, 1], which a file cannot say; write the machine that it "
-            "was made from"
-        )
-
-
 def machine_record(machine: RewardMachine) -> Block:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
-    require_own_units(machine)
+    if not machine.idle_reward.is_zero:
+        raise ModelError("the rewards of this machine were mapped into [0, 1]; write the machine that it was made from")
     if machine.source is not None:
         return Block(machine.source, propositions=machine.propositions)
     return Block(
@@ -208,14 +200,9 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
             f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
         )
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
-    if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
-        outcome = rule.outcomes[0]
-        reward = {} if outcome.reward.is_zero else {"reward": outcome.reward.to_data()}
-        return part | {"to": outcome.target} | reward
-    return part | {"to": {outcome.target: _outcome_part(outcome) for outcome in rule.outcomes}}
-
-
-def _outcome_part(outcome: Outcome) -> Any:
-    if outcome.reward.is_zero:
-        return outcome.probability
-    return {"probability": outcome.probability, "reward": outcome.reward.to_data()}
+    rewards = [{} if out.reward.is_zero else {"reward": out.reward.to_data()} for out in rule.outcomes]
+    if len(rewards) == 1 and rule.outcomes[0].probability == 1.0:
+        return part | {"to": rule.outcomes[0].target} | rewards[0]
+    pairs = zip(rule.outcomes, rewards, strict=True)
+    targets = {o.target: {"probability": o.probability, **own} if own else o.probability for o, own in pairs}
+    return part | {"to": targets}
