@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.machines.automata import Pair, product_moves
-from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.labels import as_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -25,6 +24,7 @@ from praemia.machines.state_diagrams import StateDiagrams, smallest
 
 MAX_NAME = 24
 
+Pair: TypeAlias = tuple[int, int]  # a state of each of two machines
 PairOutcome: TypeAlias = tuple[Pair, float, Reward]  # an outcome of two machines, whose target has no name yet
 
 
@@ -39,7 +39,6 @@ def distinct_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(states)
 
 
-@deep_recursion
 def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = None) -> RewardMachine:
     """Return the smallest machine that is the sum of two: they move independently, given the label, and both pay."""
     growth = growth or Growth()
@@ -59,11 +58,13 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
         parts = sorted(((number(pair), chance, reward) for pair, chance, reward in outcomes), key=lambda part: part[0])
         return merge_outcomes(Outcome(str(to), chance, reward) for to, chance, reward in parts)
 
+    memo: Memo = {}
+    left, right = (machine.diagrams.reordered(propositions, store).roots for machine in (first, second))
     diagrams, members = smallest(
         propositions,
         store,
         (first.index[first.initial], second.index[second.initial]),
-        product_moves(first.diagrams, second.diagrams, propositions, store, both),
+        lambda pair: store.combine(left[pair[0]], right[pair[1]], both, memo),
         lambda outcomes: [pair for pair, _, _ in outcomes],
         numbered,
         growth,
@@ -92,7 +93,6 @@ def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> N
     return np.array(means, dtype=np.float64)
 
 
-@deep_recursion
 def state_digests(machine: RewardMachine) -> dict[str, str]:
     """Return for each state a digest of what it does on every label, however that is written.
 
@@ -111,7 +111,6 @@ def state_digests(machine: RewardMachine) -> dict[str, str]:
     return dict(zip(machine.states, digests, strict=True))
 
 
-@deep_recursion
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardMachine:
     """Return the machine that notices events only with some probability, at each step independently.
 

@@ -13,11 +13,9 @@ from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
-from praemia.limits import memory_limit
 from praemia.machines.algebra import add, distinct_names
 from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
-from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth, deep_recursion
-from praemia.machines.dialects import likely_meanings, parse_formula
+from praemia.machines.diagrams import MAX_STATES, Growth
 from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_automaton
@@ -25,7 +23,6 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome
 
 MOST_NAMED = 1_000  # states of a machine; those of a larger one are numbered
-BYTES_PER_NODE = 500  # of a diagram, with its entries in tables
 
 Pay: TypeAlias = float | Reward | Mapping[str, Any]
 
@@ -56,10 +53,10 @@ class Payment(NamedTuple):
 
 
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
-    """Return limits that fit this computer's memory."""
+    """Return the limits of a construction."""
     if isinstance(max_states, bool) or not isinstance(max_states, int) or max_states < 1:
         raise ParameterError(f"max_states={max_states!r}; expected a whole number, at least 1")
-    return Growth(max_states, min(MAX_NODES, memory_limit() // (4 * BYTES_PER_NODE)), tell)
+    return Growth(max_states, tell=tell)
 
 
 def machine_from(
@@ -92,8 +89,7 @@ def machine_from(
         payment = Payment.of(value, pay)
         accepting = accepting_automaton(kind, part, growth, syntax)
         _require_allowed(accepting.propositions, allowed)
-        spellings = _odd_spellings(part) if kind == "formula" and syntax == "praemia" and allowed is None else ()
-        for warning in (*spellings, *_odd_payments(kind, part, accepting, payment)):
+        for warning in _odd_payments(kind, part, accepting, payment):
             warnings.warn(warning, PraemiaWarning, stacklevel=3)
         names = accepting.propositions if allowed is None else allowed
         machines.append(_paying_machine(accepting, payment, names, growth))
@@ -129,18 +125,7 @@ def _require_allowed(names: Iterable[str], allowed: Collection[str] | None) -> N
     """Refuse a name that no label has, and say what was probably meant."""
     for name in names:
         if allowed is not None and name not in allowed:
-            meaning = likely_meanings([name], allowed).get(name)
-            remedy = f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(allowed))
-            raise ModelError(f"unknown proposition {name!r}{remedy}")
-
-
-def _odd_spellings(text: str) -> Iterator[str]:
-    """Point out names that are probably meant as operators."""
-    for name, meaning in likely_meanings(parse_formula(text).bare_names).items():
-        yield (
-            f"the formula {text!r} reads a proposition {name!r}; if {meaning} is meant, write that or name the syntax; "
-            f'if the name is meant, write it in quotes: "{name}"'
-        )
+            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
 
 
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:
@@ -155,7 +140,6 @@ def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Paym
         )
 
 
-@deep_recursion
 def _paying_machine(
     accepting: Automaton[Any], payment: Payment, propositions: Sequence[str], growth: Growth
 ) -> RewardMachine:

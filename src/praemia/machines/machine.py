@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError, require_distinct, unknown_name
-from praemia.machines.diagrams import MAX_STATES, deep_recursion
+from praemia.machines.diagrams import MAX_STATES
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     ZERO,
@@ -219,7 +219,6 @@ class RewardMachine(Displayed):
         return {state: number for number, state in enumerate(self.states)}
 
     @cached_property
-    @deep_recursion
     def meanings(self) -> dict[str, str]:
         """For each state, in words or as a formula, what it stands for; its name, where nothing more is known."""
         return {state: self._meaning(number) for number, state in enumerate(self.states)}

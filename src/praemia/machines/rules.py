@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
-from praemia.machines.diagrams import Diagrams, Growth, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth
 from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_GUARD_NODES, Booleans
 from praemia.machines.labels import format_label
@@ -132,7 +132,6 @@ class _Overlap(Exception):
     """Two rules of a state hold on one label."""
 
 
-@deep_recursion
 def build_diagrams(rules: Mapping[str, Sequence[Rule]], idle_reward: Reward, first_match: bool) -> StateDiagrams:
     """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
     choice = _Choice(first_match)
@@ -202,7 +201,6 @@ def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> Ru
     )
 
 
-@deep_recursion
 def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
     """Return rules that do the same, and of which those of one state have guards that exclude each other.
 
@@ -232,7 +230,6 @@ def _without(guard: Formula, others: Formula, functions: Booleans) -> Formula:
         return guard & ~others
 
 
-@deep_recursion
 def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle_reward: Reward) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
     functions = Booleans(diagrams.variables, Growth())

@@ -21,7 +21,6 @@ from praemia.errors import FileError, ModelError, located
 from praemia.files.formats.common import parsed, sure_outcome
 from praemia.files.source import whole_number
 from praemia.machines.automata import require_pay, step_payment
-from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, TRUE, Formula, disjunction, in_quotes, proposition, read_name
 from praemia.machines.guards import Booleans, exactly, example_label
 from praemia.machines.labels import format_label
@@ -207,7 +206,6 @@ def _one(ends: Any) -> int:
 _State: TypeAlias = tuple[int | None, bool]
 
 
-@deep_recursion
 def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
     """Return the machine of a text; without ``pay``, as the file says, or at the first acceptance."""
     hoa = parse_hoa(text, name)

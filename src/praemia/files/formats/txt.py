@@ -32,7 +32,6 @@ from typing import Any, NamedTuple
 from praemia.errors import FileError, ModelError, did_you_mean, located
 from praemia.files.formats.common import is_over, parsed, sure_target, write_number
 from praemia.files.source import whole_number
-from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, proposition
 from praemia.machines.guards import Booleans
 from praemia.machines.machine import RewardMachine
@@ -101,7 +100,6 @@ _GRAMMAR = r"""
 """
 
 
-@deep_recursion
 def read_txt(text: str, name: str) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages."""
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"]
@@ -279,7 +277,6 @@ class _Entry:
     is_last: bool = False
 
 
-@deep_recursion
 def write_txt(machine: RewardMachine) -> str:
     """Return the text of a machine, or raise a ModelError that names what the format cannot say."""
     numbers = _numbers(machine)
