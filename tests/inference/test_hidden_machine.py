@@ -17,7 +17,7 @@ from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
 from praemia.inference.player import joint_machine, moves_of
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -88,7 +88,7 @@ def test_built_in_tasks_end_within_one_percent_of_the_optimum(name: str) -> None
 def random_deterministic_task(seed: int) -> Task:
     base = praemia.envs.random_task(observations=8, actions=3, machine_states=1, horizon=15, seed=seed)
     rules = tuple(LabelRule(LABELS[1 + o % 2], target=o) for o in (2, 4, 5, 7))
-    mdp = replace(base.mdp, labelling=RuleLabelling(rules))
+    mdp = replace(base.mdp, labelling=Labelling(rules))
     return Task(mdp, machine_of(random_table(np.random.default_rng([seed, 7]), 2 + seed % 4, 1)), 15)
 
 

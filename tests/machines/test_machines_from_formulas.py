@@ -87,7 +87,7 @@ def halved(machine):
         return replace(out, reward=praemia.Reward(tuple(v / 2 for v in out.reward.values), out.reward.probabilities))
 
     rules = tuple(replace(rule, outcomes=tuple(map(half, rule.outcomes))) for rule in machine.rules)
-    return replace(machine, rules=rules, first_match=False)
+    return machine.replace(rules=rules, first_match=False)
 
 
 @settings(max_examples=30, deadline=None)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from praemia.envs.numbering import MAX_SIZE, EncodedNumbering, FiniteNumbering, Numbering, number_space
 from praemia.errors import FileError, ModelError, ParameterError, require_flag, require_whole
-from praemia.machines.labels import FunctionLabelling, Label, as_label
+from praemia.machines.labels import Label, Labelling, as_label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import MAX_HORIZON, require_discount, require_machine
 from praemia.text_tables import plural
@@ -172,7 +172,7 @@ class BlackBox:
         return isinstance(self.observations, EncodedNumbering)
 
     @property
-    def labelling(self) -> FunctionLabelling:
+    def labelling(self) -> Labelling:
         """The labels of all transitions, for learners that ask about steps not taken; ``info`` is then empty."""
 
         def label(o: int, a: int, z: int) -> Label:
@@ -185,12 +185,13 @@ class BlackBox:
                     "steps taken; choose a learner that plans with what it saw, such as ucbvi-prm"
                 ) from missing
 
-        return FunctionLabelling(label)
+        return Labelling(function=label)
 
     def label_without_info(self, o: int, a: int, z: int) -> Label | None:
         """Return the label of a step as it is asked for when the step was not taken; None where that fails."""
         try:
-            return frozenset(self.labelling.function(o, a, z))
+            function = self.labelling.function
+            return None if function is None else frozenset(function(o, a, z))
         except Exception:  # the user's function, asked for what it may not be made for
             return None
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import require_env
 from praemia.envs.numbering import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.machines.labels import FunctionLabelling, Label, Labelling, Labels, as_labelling
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Segment, Spot
 
@@ -131,10 +131,10 @@ def _check_wrappers(env: gymnasium.Env[Any, Any]) -> None:
 def _own_terms(labels: Labels, observations: FiniteNumbering, actions: FiniteNumbering) -> Labelling:
     """Return the labels of numbered transitions; a function is asked in the environment's own terms."""
     labelling = as_labelling(labels)
-    if not isinstance(labelling, FunctionLabelling):
+    if labelling.function is None:
         return labelling
     label, observation, action = labelling.function, observations.element, actions.element
-    return FunctionLabelling(lambda o, a, z: label(observation(o), action(a), observation(z)))
+    return Labelling(function=lambda o, a, z: label(observation(o), action(a), observation(z)))
 
 
 def _numberings(env: gymnasium.Env[Any, Any]) -> tuple[FiniteNumbering, FiniteNumbering]:

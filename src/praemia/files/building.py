@@ -44,7 +44,7 @@ from praemia.files.schema import (
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -243,7 +243,7 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
             [probability for row in rows.values() for probability in row.values()],
             labels,
             start,
-            ends=RuleLabelling(tuple(ended)).of(o, a, z)[0] > 0,
+            ends=Labelling(tuple(ended)).of(o, a, z)[0] > 0,
             observations=observations.names,
             actions=actions.names,
         )

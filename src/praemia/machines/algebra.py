@@ -28,7 +28,7 @@ Pair: TypeAlias = tuple[int, int]  # a state of each of two machines
 PairOutcome: TypeAlias = tuple[Pair, float, Reward]  # an outcome of two machines, whose target has no name yet
 
 
-def distinct_names(names: Iterable[str]) -> tuple[str, ...]:
+def state_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return names for states; one that is long, or that an earlier state has, becomes a number (primed if needed)."""
     states: dict[str, None] = {}
     for number, name in enumerate(names):
@@ -71,9 +71,9 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     )
     texts = [[f"{first.states[one]} + {second.states[other]}" for one, other in pairs] for pairs in members]
     meanings = [min(own, key=len) for own in texts]
-    states = distinct_names(["start", *meanings[1:]])
+    states = state_names(["start", *meanings[1:]])
     named = diagrams.map_values(lambda outs: tuple(replace(out, target=states[int(out.target)]) for out in outs))
-    return RewardMachine.from_diagrams(states, states[0], propositions, named, meanings.__getitem__)
+    return RewardMachine.from_diagrams(states, states[0], propositions, named, meaning=meanings.__getitem__)
 
 
 def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
@@ -127,9 +127,10 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardM
         if name in diagrams.variables:
             diagrams = _noticed(machine, diagrams, diagrams.variables.index(name), float(chance))
     source = machine.source
-    has_source = source is not None and "chance" not in source
-    new_source = {**(source or {}), "chance": dict(chances)} if has_source else None
-    return machine.changed(diagrams=diagrams, written_rules=None, first_match=False, source=new_source)
+    if source is not None:
+        noticed = {name: float(chance) for name, chance in chances.items()}
+        source = None if "chance" in source else {**source, "chance": noticed}
+    return machine.changed(diagrams=diagrams, written_rules=None, first_match=False, source=source)
 
 
 def _noticed(machine: RewardMachine, diagrams: StateDiagrams, variable: int, chance: float) -> StateDiagrams:

@@ -22,7 +22,7 @@ def entails(f: Formula, g: Formula, memo: Answers) -> bool:
 
 def _is_found(pair: Pair, answers: list[bool]) -> bool:
     found = iter(answers)
-    return any([all([next(found) for _ in way]) for way in _ways(*pair)])
+    return True in {False not in [next(found) for _ in way] for way in _ways(*pair)}
 
 
 def _ways(f: Formula, g: Formula) -> list[list[Pair]]:

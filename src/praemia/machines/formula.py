@@ -183,7 +183,7 @@ def fold(
 ) -> Result:
     """Compute something of a formula from what was computed of its parts: each once, and however deep it is nested.
 
-    ``results`` keeps what was computed, for the next time; ``parts`` says of what else than a formula what its parts are.
+    ``results`` keeps what was computed, for the next time. With ``parts``, anything that has parts is folded.
     """
     results = {} if results is None else results
     waiting = [whole]

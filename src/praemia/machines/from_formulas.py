@@ -10,12 +10,14 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
-from praemia.machines.algebra import add, distinct_names
+from praemia.machines.algebra import add, state_names
 from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
 from praemia.machines.diagrams import MAX_STATES, Growth
+from praemia.machines.labels import distinct_names
 from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_automaton
@@ -43,7 +45,7 @@ class Payment(NamedTuple):
                     raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
             reward, pay = value.get("reward", 1.0), value.get("pay", pay)
         require_pay(pay)
-        is_number = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
+        is_number = isinstance(reward, Real) and not isinstance(reward, bool) and math.isfinite(reward)
         if not is_number and not isinstance(reward, Reward):
             raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
         law = Reward.of(reward)
@@ -82,7 +84,7 @@ def machine_from(
         raise ParameterError("several formulas have rewards of their own; leave out reward=")
     else:
         texts = text
-    allowed = None if propositions is None else tuple(propositions)
+    allowed = None if propositions is None else distinct_names("proposition", propositions)
     growth = growth or growth_limits()
     machines = []
     for part, value in texts.items():
@@ -149,7 +151,7 @@ def _paying_machine(
     if payment.pay == "end":
         laws[-1] = Reward.of(-payment.reward.values[0])
     endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
-    states = distinct_names(_name(paying, state, ending) for state, ending in enumerate(endings))
+    states = state_names(_name(paying, state, ending) for state, ending in enumerate(endings))
 
     def outcomes(step: Move) -> tuple[Outcome]:
         return (Outcome(states[step.target], 1.0, laws[step.output]),)
@@ -157,7 +159,8 @@ def _paying_machine(
     def meaning(state: int) -> str:
         return "nothing more is paid" if endings[state] == "over" else paying.meaning(state)
 
-    return RewardMachine.from_diagrams(states, states[0], propositions, paying.diagrams.map_values(outcomes), meaning)
+    diagrams = paying.diagrams.map_values(outcomes)
+    return RewardMachine.from_diagrams(states, states[0], tuple(propositions), diagrams, meaning=meaning)
 
 
 def _ending(accepting: Automaton[Any], paying: Automaton[Earning], state: int) -> str | None:

@@ -91,6 +91,8 @@ class Reward:
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
         """Pay 1 with the given probability, else 0."""
+        if not 0.0 <= probability <= 1.0:
+            raise ModelError(f"a Bernoulli reward with probability {probability:g}; it must lie in [0, 1]")
         return cls((0.0, 1.0), (1.0 - probability, probability))
 
     @classmethod
@@ -175,7 +177,8 @@ class Reward:
 
     @property
     def mean(self) -> float:
-        return math.fsum(piece.mean * piece.probability for piece in self.pieces)
+        mean = math.fsum(piece.mean * piece.probability for piece in self.pieces)
+        return min(max(mean, self.lowest), self.highest)  # probabilities may sum to a little more than 1
 
     @property
     def lowest(self) -> float:
@@ -239,4 +242,5 @@ class RewardRange:
         if self.is_unit:
             return reward
         values = tuple(min(1.0, max(0.0, (value - self.low) / self.span)) for value in reward.values)
-        return Reward(values, reward.probabilities, tuple(width / self.span for width in reward.widths))
+        widths = (min(width / self.span, 1.0 - value) for value, width in zip(values, reward.widths, strict=True))
+        return Reward(values, reward.probabilities, tuple(widths))

@@ -11,7 +11,8 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias
 
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
 from praemia.machines.diagrams import Diagrams, Growth
@@ -20,6 +21,7 @@ from praemia.machines.guards import MAX_GUARD_NODES, Booleans
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
+from praemia.machines.syntax import parse_guard
 
 ZERO = Reward((0.0,))
 MAX_RULES = 1_000_000
@@ -34,6 +36,14 @@ class Outcome:
     probability: float = 1.0
     reward: Reward = ZERO
 
+    @classmethod
+    def of(cls, target: str, value: Any, reward: Any) -> Outcome:
+        """Read an outcome as files have it: a probability, or a mapping with ``probability`` and ``reward``."""
+        own = value if isinstance(value, Mapping) else {"probability": value}
+        if not own.keys() <= {"probability", "reward"} or not isinstance(own.get("probability", 1.0), Real):
+            raise ModelError(f"the outcome {target!r} is {value!r}; expected a probability, or probability and reward")
+        return cls(target, float(own.get("probability", 1.0)), Reward.from_data(own.get("reward", reward)))
+
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
 
@@ -45,6 +55,23 @@ class Rule:
     source: str
     guard: Formula
     outcomes: Outcomes
+
+    @classmethod
+    def of(cls, rule: Rule | Mapping[str, Any]) -> Rule:
+        """Read a rule as files have it: ``to`` is a state, or maps states to probabilities or to outcomes.
+
+        >>> rule = Rule.of({"from": "out", "when": "a", "to": {"back": {"probability": 0.8, "reward": 1}, "out": 0.2}})
+        >>> [(outcome.target, outcome.probability, outcome.reward.mean) for outcome in rule.outcomes]
+        [('back', 0.8, 1.0), ('out', 0.2, 0.0)]
+        """
+        if isinstance(rule, Rule):
+            return rule
+        keys = {"from", "when", "to"}
+        if not isinstance(rule, Mapping) or not keys <= rule.keys() <= keys | {"reward"}:
+            raise ModelError(f"a rule is {rule!r}; expected a Rule, or a mapping with from, when, to and reward")
+        targets = {rule["to"]: 1.0} if isinstance(rule["to"], str) else rule["to"]
+        outcomes = (Outcome.of(target, value, rule.get("reward", 0.0)) for target, value in targets.items())
+        return cls(rule["from"], parse_guard(rule["when"]), tuple(outcomes))
 
     def __post_init__(self) -> None:
         if not self.outcomes:
