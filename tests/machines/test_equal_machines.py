@@ -132,6 +132,7 @@ def test_a_machine_is_nothing_but_a_machine():
         RewardMachine.from_ltlf({"F a": 0.5, "F b": 0.25}),
         RewardMachine.from_ltlf("F a").with_chance({"a": 0.5}),
         RewardMachine.from_ltlf("F a", reward=-3).in_unit_range,
+        RewardMachine.from_ltlf("F a") + RewardMachine.from_regex("(!b)* b"),
         machine(("q", "a", TO_R), ("q", "a | b", TO_R), ("q", "else", (Outcome("q"),)), first_match=True),
     ],
 )

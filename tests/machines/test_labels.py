@@ -7,7 +7,8 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.errors import ModelError
+from praemia import LabeledMDP
+from praemia.errors import ModelError, PraemiaError
 from praemia.machines.labels import Labelling, LabelRule
 
 SIZE, ACTIONS = 4, 3
@@ -87,3 +88,18 @@ def test_a_function_gives_the_labels_that_it_returns(rules):
 def test_what_is_not_a_label_is_refused_with_its_transition(returned):
     with pytest.raises(ModelError, match=r"the label of \(0, 0, 0\) is .*; expected a set of proposition names"):
         Labelling(function=lambda o, a, z: returned).of(*EVERY)
+
+
+ROWS = {(o, 0): {min(3, o + 1): 1.0} for o in range(4)}
+
+
+@pytest.mark.parametrize("place", ["source", "action", "target"])
+@pytest.mark.parametrize("number", [5 / 2, 0.5, float("nan"), "1"])
+def test_a_label_rule_names_whole_numbers(place, number):
+    with pytest.raises(PraemiaError, match=r"whole|number"):
+        LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", **{place: number})], start=0)
+
+
+def test_a_label_rule_takes_numpys_whole_numbers():
+    mdp = LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", target=np.int64(2))], start=0)
+    assert frozenset({"there"}) in mdp.label_sets

@@ -1,11 +1,7 @@
 """The formula syntaxes that are read: this package's, and those of other tools.
 
-The symbols ``&& || ~ => <=> [] <>`` and ``X[!]`` (there is a next step, and …) are read in every dialect. Words that
-could be names, and what tools read differently, belong to one:
-
 praemia     as in ``syntax``: ``X`` is strong, ``WX`` and ``N`` are weak, a -> b -> c is a -> (b -> c)
-spot        ``X`` is weak; F, G and X need no blank (``GFa``); ``M V xor ^ 1 0``; nothing about the past; ``->`` and
-            ``<->`` bind alike and group to the right
+spot        ``X`` is weak; F, G, X need no blank (``GFa``); ``M V xor ^ 1 0``; no past; ``->`` and ``<->`` bind alike
 ltlf2dfa    ``X`` is strong; names are in lower case; ``tt ff TRUE``; a -> b -> c is (a -> b) -> c
 """
 
@@ -21,9 +17,8 @@ _INFIX = {
     **dict.fromkeys(("->", "=>"), Infix("->", 2, "right")),
     **dict.fromkeys(("|", "||"), Infix("|", 4)),
     **dict.fromkeys(("&", "&&"), Infix("&", 5)),
-    **{word: Infix(word, 6, "right") for word in ("U", "R", "W")},
+    **{word: Infix(word, 6, "right") for word in ("U", "R", "W", "S")},
 }
-_SINCE = {"S": Infix("S", 6, "right")}
 _SPOT = {
     **dict.fromkeys(("->", "=>", "-->"), Infix("->", 1, "right")),
     **dict.fromkeys(("<->", "<=>", "<-->"), Infix("<->", 1, "right")),
@@ -33,22 +28,20 @@ _SPOT = {
     "M": Infix("M", 6, "right"),
     "V": Infix("R", 6, "right"),
 }
-_OPERATORS = "an operator (& | -> <-> U R W S) or ')' or the end"
 _CONSTANTS = ("true", "True", "TRUE", "false", "False", "FALSE")
-
 DIALECTS = {
     "praemia": Language(
         "formula",
-        _INFIX | _SINCE,
+        _INFIX,
         ("true", "false", "last"),
         "a name, true, false, last, a unary operator (! X WX F G Y O H) or '('",
-        _OPERATORS,
+        "an operator (& | -> <-> U R W S) or ')' or the end",
         _PREFIX | _PAST | {"N": "WX"},
         _PUNCTUATION,
     ),
     "spot": Language(
         "formula",
-        _INFIX | _SPOT,
+        {word: infix for word, infix in (_INFIX | _SPOT).items() if word != "S"},
         (*_CONSTANTS, "1", "0"),
         "a name, 1, 0, a unary operator (! X X[!] F G) or '('",
         "an operator (& | -> <-> xor U R W M) or ')' or the end",
@@ -58,10 +51,10 @@ DIALECTS = {
     ),
     "ltlf2dfa": Language(
         "formula",
-        _INFIX | _SINCE | dict.fromkeys(("->", "=>"), Infix("->", 2, "left")),
+        _INFIX | dict.fromkeys(("->", "=>"), Infix("->", 2, "left")),
         (*_CONSTANTS, "tt", "ff", "last", "Last", "LAST"),
         "a name in lower case, true, false, last, a unary operator (! X WX F G Y O H) or '('",
-        _OPERATORS,
+        "an operator (& | -> <-> U R W S) or ')' or the end",
         _PREFIX | _PAST,
         rf"{_PUNCTUATION}|[Tt]rue\b|TRUE\b|[Ff]alse\b|FALSE\b|[Ll]ast\b|LAST\b|(?:WX|[XFGYOHURWS])(?![a-z])",
         name=r"[a-z_][a-z0-9_]*",

@@ -30,7 +30,14 @@ MAX_PRODUCTS = 1_000  # of a guard that nobody wrote
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a rule may lead: a machine state, with which probability, paying what."""
+    """Where a rule may lead: a machine state, with which probability, paying what.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.Outcome("done", 0.9, praemia.Reward.of(1)).reward.mean
+    1.0
+    """
 
     target: str
     probability: float = 1.0
@@ -50,7 +57,15 @@ Outcomes: TypeAlias = tuple[Outcome, ...]
 
 @dataclass(frozen=True)
 class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
+    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rule = praemia.Rule.of({"from": "q", "when": "a", "to": {"back": {"probability": 0.8, "reward": 1}, "q": 0.2}})
+    >>> [(outcome.target, outcome.probability, outcome.reward.mean) for outcome in rule.outcomes]
+    [('back', 0.8, 1.0), ('q', 0.2, 0.0)]
+    """
 
     source: str
     guard: Formula
@@ -58,12 +73,7 @@ class Rule:
 
     @classmethod
     def of(cls, rule: Rule | Mapping[str, Any]) -> Rule:
-        """Read a rule as files have it: ``to`` is a state, or maps states to probabilities or to outcomes.
-
-        >>> rule = Rule.of({"from": "out", "when": "a", "to": {"back": {"probability": 0.8, "reward": 1}, "out": 0.2}})
-        >>> [(outcome.target, outcome.probability, outcome.reward.mean) for outcome in rule.outcomes]
-        [('back', 0.8, 1.0), ('out', 0.2, 0.0)]
-        """
+        """Read a rule as files have it: ``to`` is a state, or maps states to probabilities or to outcomes."""
         if isinstance(rule, Rule):
             return rule
         keys = {"from", "when", "to"}
