@@ -96,7 +96,7 @@ ROWS = {(o, 0): {min(3, o + 1): 1.0} for o in range(4)}
 @pytest.mark.parametrize("place", ["source", "action", "target"])
 @pytest.mark.parametrize("number", [5 / 2, 0.5, float("nan"), "1"])
 def test_a_label_rule_names_whole_numbers(place, number):
-    with pytest.raises(PraemiaError, match=r"whole|number"):
+    with pytest.raises(PraemiaError, match="expected an integer"):
         LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", **{place: number})], start=0)
 
 

@@ -300,6 +300,6 @@ def test_a_reward_that_no_file_can_hold_is_refused_only_by_files(tmp_path: Path,
     law = Reward((0.0, 5.0), (0.5, 0.5), (1.0, 1.0))
     machine = RewardMachine.from_ltlf(text, **({"reward": law} if isinstance(text, str) else {}))
     assert machine.outcomes("start", {"a"})[0].reward == law
-    with pytest.raises(ModelError, match="mixes uniform laws"):
+    with pytest.raises(ModelError, match="mixes uniform distributions"):
         save_machine(machine, tmp_path / "machine.yaml")
     assert not (tmp_path / "machine.yaml").exists()

@@ -13,7 +13,7 @@ from functools import reduce
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
+from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean, require_whole
 from praemia.machines.algebra import add, state_names
 from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
 from praemia.machines.diagrams import MAX_STATES, Growth
@@ -48,17 +48,15 @@ class Payment(NamedTuple):
         is_number = isinstance(reward, Real) and not isinstance(reward, bool) and math.isfinite(reward)
         if not is_number and not isinstance(reward, Reward):
             raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
-        law = Reward.of(reward)
-        if pay == "end" and not law.is_constant:
-            raise ParameterError(f"the reward {law} with pay='end', which may take back what it paid; give a number")
-        return cls(law, pay)
+        given = Reward.of(reward)
+        if pay == "end" and not given.is_constant:
+            raise ParameterError(f"the reward {given} with pay='end', which may take back what it paid; give a number")
+        return cls(given, pay)
 
 
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
     """Return the limits of a construction."""
-    if isinstance(max_states, bool) or not isinstance(max_states, int) or max_states < 1:
-        raise ParameterError(f"max_states={max_states!r}; expected a whole number, at least 1")
-    return Growth(max_states, tell=tell)
+    return Growth(require_whole("max_states", max_states), tell=tell)
 
 
 def machine_from(

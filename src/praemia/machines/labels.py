@@ -58,7 +58,7 @@ class LabelRule:
 
 def _whole(place: str, number: object) -> int:
     if not isinstance(number, Integral):
-        raise ModelError(f"the {place} of a label rule is {number!r}; expected a whole number, or None for any")
+        raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
     return int(number)
 
 

@@ -266,7 +266,7 @@ class RewardMachine(Displayed):
 
     @property
     def rewards(self) -> list[Reward]:
-        """All laws by which a step can be paid; that of a step on which nothing happens comes first."""
+        """All rewards that a step can have; that of a step on which nothing happens comes first."""
         return [self.idle_reward, *(outcome.reward for outcomes in self.diagrams.values() for outcome in outcomes)]
 
     @cached_property

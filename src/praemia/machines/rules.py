@@ -103,7 +103,7 @@ class Rule:
 
 
 def merge_outcomes(outcomes: Iterable[Outcome]) -> Outcomes:
-    """Mix the outcomes that share a target, at the place of the first; the joint law of (q', reward) stays the same."""
+    """Mix the outcomes that share a target, at the place of the first; the joint distribution of (q', reward) stays."""
     by_target: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.probability > 0.0:
