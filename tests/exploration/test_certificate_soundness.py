@@ -19,7 +19,7 @@ from praemia.exploration.confidence import Confidence, confidence, function_radi
 from praemia.exploration.estimate import Estimate
 from praemia.kernels.certify import largest_by_kl
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
@@ -81,7 +81,7 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
         counts[pairs, successors],
         first,
         task.horizon,
-        RuleLabelling(rules),
+        Labelling(rules),
         labels_known,
         reachability=np.ones(size),
         propositions=PROPOSITIONS,

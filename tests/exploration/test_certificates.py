@@ -30,7 +30,7 @@ from praemia.exploration.confidence import confidence
 from praemia.exploration.coverage import best_values
 from praemia.exploration.estimate import Estimate
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
@@ -157,7 +157,7 @@ def test_the_simulation_bound_holds_when_the_machine_moves_by_chance() -> None:
     }
     keys = sorted((o * 3 + a, z, count) for (o, a, z), count in counts.items())
     pairs, successors, numbers = (np.array(column) for column in zip(*keys, strict=True))
-    labels = RuleLabelling((LabelRule(frozenset({"go"}), source=start), LabelRule(frozenset({"goal"}), target=goal)))
+    labels = Labelling((LabelRule(frozenset({"go"}), source=start), LabelRule(frozenset({"goal"}), target=goal)))
     first = np.array([often, 0, 0, 0])
     known = {"reachability": np.ones(4), "propositions": ("go", "goal")}
     ends = np.zeros(len(pairs), dtype=bool)
@@ -188,7 +188,7 @@ def test_the_simulation_bound_holds_when_the_machine_moves_by_chance() -> None:
 
 def most_of(machine: RewardMachine, horizon: int, discount: float, *, can_end: bool, sign: float = 1.0) -> float:
     table = MachineTable.of(machine, [frozenset()])
-    sizes, nothing = (1, 1, horizon), (RuleLabelling(()), (frozenset(),), table)
+    sizes, nothing = (1, 1, horizon), (Labelling(()), (frozenset(),), table)
     spec = TaskSpec(*sizes, machine, *nothing, can_end=can_end, discount=discount)
     return float(extremes(spec, sign=sign)[0, 0])
 

@@ -19,7 +19,7 @@ from praemia.exploration.confidence import confidence
 from praemia.exploration.estimate import machine_digest
 from praemia.exploration.plan_from import joint_failure_prob, machine_reports
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
@@ -39,7 +39,7 @@ def data_of(counts: np.ndarray) -> Dataset:
     first = np.zeros(SIZE, dtype=np.int64)
     first[0] = counts.sum()
     seen = (pairs, successors, np.zeros(len(pairs), dtype=bool), counts[pairs, successors], first)
-    return Dataset(SIZE, 2, *seen, 1, RuleLabelling(()), True, reachability=np.ones(SIZE))
+    return Dataset(SIZE, 2, *seen, 1, Labelling(()), True, reachability=np.ones(SIZE))
 
 
 def flattering(counts: np.ndarray) -> list[np.ndarray]:
@@ -144,7 +144,7 @@ def test_another_horizon_and_other_labels_are_not_what_was_recorded(machines: li
     assert plan_from(data, machine, horizon=3).certificate.scope == Scope.ANY_MACHINE
     more = (*rules, LabelRule(rules[0].propositions, source=3))
     assert plan_from(data, machine, labels=more).certificate.scope == Scope.ANY_MACHINE
-    assert plan_from(replace(data, labelling=RuleLabelling(more)), machine).certificate.scope == Scope.ANY_MACHINE
+    assert plan_from(replace(data, labelling=Labelling(more)), machine).certificate.scope == Scope.ANY_MACHINE
 
 
 def test_a_digest_is_that_of_what_a_machine_means() -> None:

@@ -24,7 +24,7 @@ from praemia.exploration.merging import merged
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.limits import require_memory
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.model import Model
@@ -83,7 +83,7 @@ class Dataset(Counted, Displayed):
     """
 
     horizon: int
-    labelling: RuleLabelling
+    labelling: Labelling
     labels_known: bool
     reachability: NDArray[np.float64]
     propositions: tuple[str, ...] = ()
@@ -249,7 +249,7 @@ def _check_lists(header: Mapping[str, Any]) -> None:
         raise DamageError("its header does not say how the data was collected")
 
 
-def _labelling(labels: list[Any]) -> RuleLabelling:
+def _labelling(labels: list[Any]) -> Labelling:
     """Read the rules of a labelling: lists of propositions, source, action and target, each a number or none."""
     rules = []
     for label in labels:
@@ -258,4 +258,4 @@ def _labelling(labels: list[Any]) -> RuleLabelling:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not places_fit:
             raise DamageError(f"its header has a label {str(label)[:50]!r}")
         rules.append(LabelRule(frozenset(names), *place))
-    return RuleLabelling(tuple(rules))
+    return Labelling(tuple(rules))

@@ -21,7 +21,7 @@ from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.exploration.trajectories import Value
 from praemia.kernels.records import UNKNOWN
 from praemia.machines.algebra import state_digests
-from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLabelling, as_labelling
+from praemia.machines.labels import Label, Labelling, LabelRule, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
@@ -122,7 +122,7 @@ class Estimate:
             self.dataset.num_actions,
             self.horizon,
             self.unit,
-            self.labelling if self.labels_known else RuleLabelling(()),
+            self.labelling if self.labels_known else Labelling(()),
             (),
             MachineTable.of(self.unit, [frozenset()]),
             more_labels=True,
@@ -153,7 +153,7 @@ class Estimate:
     @property
     def is_recorded(self) -> bool:
         """Whether the data records the machine, with these labels, horizon and discount, as fixed in advance."""
-        if not self.dataset.fixed_machines or not isinstance(self.labelling, RuleLabelling):
+        if not self.dataset.fixed_machines or not self.labelling.by_rules:
             return False  # a function cannot be compared
         rules = self.labelling.rules if self.labels_known else None
         return machine_digest(self.machine, self.horizon, self.discount, rules) in self.dataset.fixed_machines
@@ -180,7 +180,7 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling 
     """Refuse labels outside the data's sizes, and a machine that cannot read them."""
     labelling = dataset.labelling if labels is None else labels
     require_rules(labelling, dataset.num_observations, dataset.num_actions)
-    produced = labelling.propositions()
+    produced = labelling.propositions() if labelling.by_rules else None
     if produced is not None:
         require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 

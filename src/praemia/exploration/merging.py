@@ -19,7 +19,7 @@ import numpy as np
 
 from praemia.errors import ModelError
 from praemia.exploration.counts import together
-from praemia.machines.labels import RuleLabelling, SeenLabels
+from praemia.machines.labels import Labelling, SeenLabels
 from praemia.simulation.run import seed_key
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def merged(parts: Sequence[Dataset]) -> Dataset:
         **together(parts),
         can_end=any(part.can_end for part in parts),
         first_counts=np.sum([part.first_counts for part in parts], axis=0),
-        labelling=RuleLabelling(tuple(rules)),
+        labelling=Labelling(tuple(rules)),
         propositions=tuple(sorted({name for part in parts for name in part.propositions})),
         reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
         sources=sources,

@@ -25,7 +25,7 @@ from praemia.exploration.estimate import machine_digest, require_readable
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.euler import EULER
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import Indices, Labelling, LabelRule, RuleLabelling, SeenLabels
+from praemia.machines.labels import Indices, Labelling, LabelRule, SeenLabels
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World, run_loop
@@ -55,21 +55,21 @@ class Environment:
             source.observations.forget()
         self.source = source
         self.horizon = source.max_steps if isinstance(source, Task) else source.horizon
-        self.labelling: Labelling = source.mdp.labelling if isinstance(source, Task) else SeenLabels(frozenset({HERE}))
+        self._seen = SeenLabels(frozenset({HERE}))
+        self.labelling = source.mdp.labelling if isinstance(source, Task) else Labelling(function=self._seen)
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         """Return a world that pays 1 for every step that leaves the target, or nothing at all."""
         if isinstance(self.source, Task):  # its kernel is sampled from but never read
             rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
-            marked = replace(self.source.mdp, labelling=RuleLabelling(rules))
+            marked = replace(self.source.mdp, labelling=Labelling(rules))
             task = Task(marked, arrival_machine(), self.horizon)
             return TaskWorld(task, learner, num_episodes, seed, valued=False)
-        assert isinstance(self.labelling, SeenLabels)
-        return BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self.labelling)
+        return BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self._seen)
 
     def known_rules(self) -> tuple[LabelRule, ...] | None:
         """Return the labels of all transitions as rules, or None where only playing reveals them."""
-        if isinstance(self.labelling, RuleLabelling):
+        if self.labelling.by_rules:
             return self.labelling.rules
         size, num_actions = self.source.num_observations, self.source.num_actions
         if isinstance(self.source, BlackBox) or size * num_actions * size > MAX_TABULATED:
@@ -86,7 +86,7 @@ class Environment:
         """Return the digests of machines that are fixed before anything is played; refuse any that cannot be read."""
         rules, declared = self.known_rules(), frozenset(self.source.machine.propositions)
         # Where labels are found by playing, only names that the environment declares can occur.
-        produced = declared if rules is None else RuleLabelling(rules).propositions()
+        produced = declared if rules is None else Labelling(rules).propositions()
         for number, machine in enumerate(machines):
             if not isinstance(machine, RewardMachine):
                 raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
@@ -103,7 +103,7 @@ class Environment:
     ) -> Dataset:
         """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
         source, rules = self.source, self.known_rules()
-        labelling = RuleLabelling(self._tabulated(*kept.transitions) if rules is None else rules)
+        labelling = Labelling(self._tabulated(*kept.transitions) if rules is None else rules)
         names = _names(source)
         return Dataset(
             horizon=self.horizon,
