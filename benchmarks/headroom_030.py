@@ -7,7 +7,6 @@ with S at least 0.02.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from praemia.learners import Headroom
 
 
-@dataclass(frozen=True, kw_only=True)
 class Headroom030(Headroom):
     """Headroom as it was in 0.3.0."""
 

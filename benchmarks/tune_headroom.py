@@ -13,27 +13,26 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from headroom_030 import Headroom030
+from praemia.kernels.bonus import natural_log
 from shuffled_offices import shuffled_offices
 
 from praemia import Run, Task, envs, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
-from praemia.kernels.bonus import natural_log
 from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
 from praemia.text_tables import Table
 
-DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
+DRAWN = tuple(f"generated-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
 DRAWN_EPISODES = 3_000
 OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
 
 
-@dataclass(frozen=True, kw_only=True)
 class Trial(Headroom):
     """Headroom with what was tried.
 

@@ -3,7 +3,6 @@
 praemia run warehouse-3 --learner examples/bonus_learner.py:Bernstein --learner headroom
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from praemia.learners import BonusLearner, parameter
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bernstein(BonusLearner):
     """Add √(Var/n) and 1/n to every estimate."""
 

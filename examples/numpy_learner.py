@@ -3,7 +3,6 @@
 praemia run warehouse-3 --learner examples/numpy_learner.py:Hoeffding --learner headroom
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from praemia import Experience, Learner, LearnerPlan
 from praemia.learners import parameter, plan_with_bonus
 
 
-@dataclass(frozen=True, kw_only=True)
 class Hoeffding(Learner):
     """Add a Hoeffding bonus to every estimate: scale · H · √(ln(T)/n)."""
 

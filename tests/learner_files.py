@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 HEAD = """
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from praemia import Learner, LearnerPlan
-from praemia.learners import BonusLearner, parameter
+from praemia import Learner, LearnerPlan, plan_with_bonus
+from praemia.learners import parameter
 
 """
 
 # Takes the action that was tried least often in each observation.
 LEAST_TRIED = """
-@dataclass(frozen=True, kw_only=True)
 class LeastTried(Learner):
     name: ClassVar[str] = "least-tried"
     prior: float = parameter(1.0, "visits that every pair is taken to have had", 0.0)
@@ -27,7 +25,6 @@ class LeastTried(Learner):
 """
 
 DIVIDES = """
-@dataclass(frozen=True, kw_only=True)
 class Divides(Learner):
     name: ClassVar[str] = "divides"
 
@@ -37,7 +34,6 @@ class Divides(Learner):
 DIVIDES_LINE = (HEAD + LEAST_TRIED + DIVIDES).splitlines().index("        return 1 // 0") + 1
 
 OUT_OF_RANGE = """
-@dataclass(frozen=True, kw_only=True)
 class OutOfRange(Learner):
     name: ClassVar[str] = "out-of-range"
 
@@ -46,22 +42,14 @@ class OutOfRange(Learner):
         return LearnerPlan(np.full((spec.horizon, spec.num_machine_states, spec.num_observations), 99))
 """
 
-# Compiled into the recursion, with a constant of its module.
+# A bonus with a constant of its module.
 BONUS = """
 SCALE = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class PerVisit(BonusLearner):
-    name: ClassVar[str] = "per-visit"
-
-    @staticmethod
-    def pair_numbers(visits, visits_of_state, constants):
-        return (SCALE / visits,)
-
-    @staticmethod
-    def worth(mean, deviation, pair):
-        return mean + pair.numbers[0]
+class PerVisit(Learner):
+    def plan(self, experience, previous, rng):
+        return plan_with_bonus(experience, SCALE / np.maximum(1, experience.visits), rng=rng)
 """
 
 ALL = HEAD + LEAST_TRIED + DIVIDES + OUT_OF_RANGE + BONUS

@@ -21,7 +21,8 @@ from typing import Any, ClassVar
 import numpy as np
 from oracles import label_of
 
-from praemia.learners.base import CountLayout, Experience, Learner, LearnerPlan
+from praemia.learners.base import Learner, LearnerPlan
+from praemia.learners.experience import Experience
 from praemia.tasks.task import Task
 
 
@@ -49,31 +50,23 @@ class Watched:
         return [plan.policy for plan in self.plans]
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        count_arrays = deepcopy(experience.count_arrays)
-        self.shown.append(replace(experience, count_arrays=count_arrays))
+        self.shown.append(replace(experience, _counts=deepcopy(experience._counts)))
         self.plans.append(self.learner.plan(experience, previous, rng))
         return self.plans[-1]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Wanderer(Learner):
     """Play a new random policy in every episode: some pairs are visited often, some never."""
 
     name: ClassVar[str] = "wanderer"
     uses_steps: ClassVar[bool] = True
     sees: str = "observations"  # type: ignore[misc]
-    instead: Any = None
     replan: str = "episode"
 
     @classmethod
     def instead_of(cls, learner: Any) -> Wanderer:
         """Return a wanderer whose episodes are counted as those of a learner would be."""
-        return cls(sees=learner.sees, instead=learner)
-
-    def layout(self, spec: Any, num_episodes: int) -> CountLayout:
-        instead = super() if self.instead is None else self.instead
-        layout: CountLayout = instead.layout(spec, num_episodes)
-        return layout
+        return cls(sees=learner.sees)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec

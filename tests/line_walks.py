@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import gymnasium
@@ -14,7 +13,6 @@ from praemia import BlackBox, LabeledMDP, LabelRule, MachineBuilder, RewardMachi
 LAST, HORIZON = 3, 8
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rightwards(praemia.Learner):
     """Always take action 1; note how many visits there were at each plan."""
 
@@ -30,7 +28,6 @@ class Rightwards(praemia.Learner):
         return praemia.LearnerPlan(np.ones((spec.horizon, spec.num_machine_states, spec.num_observations), dtype=int))
 
 
-@dataclass(frozen=True, kw_only=True)
 class RightwardsOnProduct(Rightwards):
     """The same of product states."""
 

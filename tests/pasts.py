@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from praemia import simulate
-from praemia.learners.base import Experience, LearnerPlan
+from praemia.kernels.counts import EPISODES, TRANSITIONS
+from praemia.kernels.records import padded_width
+from praemia.learners.base import LearnerPlan
+from praemia.learners.experience import Experience
 from praemia.tasks.task import Task
 
 CLOSE = 1e-12
@@ -26,28 +29,28 @@ class Past:
 
     def times(self, factor: int) -> Past:
         """Return the past in which everything happened so many times."""
-        count_arrays = self.shown.count_arrays
-        more = count_arrays._replace(
-            pairs=count_arrays.pairs.copy(),
-            successors=count_arrays.successors.copy(),
-            steps=(count_arrays.steps * factor).astype(np.int32),
-            totals=count_arrays.totals.copy(),
+        counts = self.shown._counts
+        more = counts._replace(
+            visits=counts.visits * factor,
+            transitions=counts.transitions.copy(),
+            step_visits=(counts.step_visits * factor).astype(np.int32),
+            totals=counts.totals.copy(),
         )
-        more.pairs["visits"] *= factor
-        more.successors["count"] *= factor
-        more.totals["episodes"] *= factor
-        shown = replace(self.shown, count_arrays=more, num_episodes=self.shown.num_episodes * factor)
+        more.transitions["count"] *= factor
+        more.totals[EPISODES] *= factor
+        shown = replace(self.shown, _counts=more, num_episodes=self.shown.num_episodes * factor)
         return Past(self.task, shown, self.diary.times(factor))
 
     def told_the_truth(self) -> Past:
         """Return the past in which the frequencies are the probabilities; every pair must have been visited."""
-        count_arrays, dense = self.shown.count_arrays, self.task.mdp.to_dense()
-        assert np.all(count_arrays.pairs["visits"] > 0)
-        successors = count_arrays.successors.copy()
-        for number, pair in enumerate(count_arrays.pairs):
-            own = successors[pair["first"] : pair["first"] + pair["distinct"]]
-            own["count"] = pair["visits"] * dense[divmod(number, self.task.num_actions)][own["target"]]
-        return replace(self, shown=replace(self.shown, count_arrays=count_arrays._replace(successors=successors)))
+        counts, dense = self.shown._counts, self.task.mdp.to_dense()
+        assert np.all(counts.visits > 0)
+        transitions = counts.transitions.copy()
+        for seen in transitions[: counts.totals[TRANSITIONS]]:
+            seen["count"] = (
+                counts.visits[seen["pair"]] * dense[divmod(seen["pair"], self.task.num_actions)][seen["target"]]
+            )
+        return replace(self, shown=replace(self.shown, _counts=counts._replace(transitions=transitions)))
 
 
 def pasts(task: Task, learner: Any, seed: int, lengths: list[int]) -> list[Past]:
@@ -60,8 +63,9 @@ def pasts(task: Task, learner: Any, seed: int, lengths: list[int]) -> list[Past]
 
 
 def plan(learner: Any, past: Past, previous: LearnerPlan | None = None) -> LearnerPlan:
-    """Have a learner plan from a past."""
-    return learner.plan(past.shown, previous, np.random.default_rng(0))
+    """Have a learner plan from a past, as its first plan unless there is a previous one."""
+    shown = past.shown if previous is not None else replace(past.shown, episodes_played=0)
+    return learner.plan(shown, previous, np.random.default_rng(0))
 
 
 def shown_values(task: Task, made: LearnerPlan) -> Any:
@@ -83,9 +87,10 @@ def assert_same(task: Task, made: LearnerPlan, qval: oracles.Values, values: ora
 
 def assert_same_action_values(past: Past, made: LearnerPlan, qval: oracles.Values, on_product: bool) -> None:
     """Compare the Q_h that a plan keeps with the formula's, for every visited pair."""
-    task, kept = past.task, made.memory.memory.action_values
+    task, kept = past.task, made.memory
+    width = padded_width(1 if on_product else task.num_machine_states)
     for (h, m, o, a), value in qval.items():
         state, column = (o * task.num_machine_states + m, 0) if on_product else (o, m)
-        slot = past.shown.count_arrays.pairs[state * task.num_actions + a]["slot"]
+        slot = past.shown._counts.slots[state * task.num_actions + a]
         if slot >= 0:
-            assert kept[h, slot, column] == pytest.approx(value, rel=0.0, abs=CLOSE)
+            assert kept[h, slot * width + column] == pytest.approx(value, rel=0.0, abs=CLOSE)

@@ -8,32 +8,30 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from praemia.kernels import exact
-from praemia.kernels.compiling import INTERNAL, specialised
-from praemia.kernels.exact import lanes_of
-from praemia.kernels.numbers import flat
-from praemia.kernels.records import LayerArrays
-from praemia.kernels.references import by_reference
-
-KERNELS = {
-    lanes: specialised(exact.fill, f"fill_{lanes}", {"MOST_LANES": lanes}, keep=False, **INTERNAL)
-    for lanes in (4, 8, 16)
-}
-FILL_4, FILL_8, FILL_16 = KERNELS[4], KERNELS[8], KERNELS[16]
+from praemia.kernels.exact import fill, lanes_of
+from praemia.kernels.lanes import zeros
+from praemia.kernels.records import NUM_EXITS, LayerArrays
 
 
 @njit
-def _fill(table: Any, size: int, extra_rows: Any, layers: Any, last: int) -> None:
-    first, width = np.int64(0), table.shape[1]
-    if width >= 16:
-        FILL_16(flat(table), width, size, extra_rows, layers, first, last)
-    elif width >= 8:
-        FILL_8(flat(table), width, size, extra_rows, layers, first, last)
-    else:
-        FILL_4(flat(table), width, size, extra_rows, layers, first, last)
+def _fill_4(*arguments: Any) -> None:
+    fill(zeros(4), *arguments)
 
 
-def fill(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:
+@njit
+def _fill_8(*arguments: Any) -> None:
+    fill(zeros(8), *arguments)
+
+
+@njit
+def _fill_16(*arguments: Any) -> None:
+    fill(zeros(16), *arguments)
+
+
+KERNELS = {4: _fill_4, 8: _fill_8, 16: _fill_16}
+
+
+def fill_table(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:
     """Fill the extra rows after ``size`` observations and the exits, as exact planning does for this width."""
-    assert lanes_of(table.shape[1]) in KERNELS
-    _fill(table, size, extra_rows, by_reference(layers), len(extra_rows))
+    exits = table[size : size + NUM_EXITS].ravel().copy()
+    KERNELS[lanes_of(table.shape[1])](table.reshape(-1), exits, size, extra_rows, layers, (0, len(extra_rows)))

@@ -40,7 +40,6 @@ def actions(experience: Experience, rng: np.random.Generator) -> np.ndarray[Any,
     return rng.integers(spec.num_actions, size=shape)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Fair(Learner):
     """Play at random, from the run's own generator."""
 
@@ -64,7 +63,6 @@ class OutOfRange(Fair):
         return LearnerPlan(actions(experience, rng) + experience.spec.num_actions)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Remembering(Fair):
     """Keep something from run to run."""
 
@@ -75,7 +73,6 @@ class Remembering(Fair):
         return super().plan(experience, previous, rng)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Arrays(Fair):
     """Have a parameter that is no plain data."""
 
@@ -95,7 +92,6 @@ class Nameless(Fair):
     name: ClassVar[str] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class NeedsArgument(Fair):
     """Have a parameter without a default."""
 

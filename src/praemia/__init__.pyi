@@ -27,6 +27,7 @@ from praemia.learners import (
     QRMax,
     Random,
     ToldSupport,
+    plan_with_bonus,
 )
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -95,6 +96,7 @@ __all__ = [
     "occupancy",
     "patterns",
     "plan_from",
+    "plan_with_bonus",
     "product",
     "rollout",
     "save_machine",

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from praemia.kernels import play
-from praemia.kernels.compiling import UNCOUNTED, compiled, plain
-
-# Else only kernels can call them.
-draw, draw_action = (compiled(keep=False, **UNCOUNTED)(plain(it)) for it in (play.draw, play.draw_action))
+from praemia.kernels.play import MOVE, sample, sample_action
 
 
 @pytest.mark.parametrize("size", [*range(1, 20), 40, 200])
@@ -19,10 +15,11 @@ def test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number(size: in
     weights = rng.integers(0, 4, size=size)
     weights[-1] = 1
     sums = np.cumsum(weights) / weights.sum()
-    row = np.concatenate((np.zeros(3), sums, np.ones(3)))
+    row = np.zeros(size + 6, dtype=MOVE)
+    row["sum"] = np.concatenate((np.zeros(3), sums, np.ones(3)))
     for uniform in (0.0, *sums[:-1], *(sums - 0.5 / weights.sum())):
         expected = np.searchsorted(sums, uniform, side="right")
-        assert draw(row, 3, 3 + size, uniform) == 3 + expected
+        assert sample(row, 3, 3 + size, uniform) == 3 + expected
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 20])
@@ -32,4 +29,4 @@ def test_an_action_is_drawn_as_from_the_running_sums_of_its_probabilities(size: 
     probs[-1] += 1.0 - probs.sum()
     sums = np.cumsum(probs)
     for uniform in (0.0, *sums[:-1], *(sums - 0.5 * probs)):
-        assert draw_action(probs, uniform) == np.searchsorted(sums[:-1], uniform, side="right")
+        assert sample_action(probs, uniform) == np.searchsorted(sums[:-1], uniform, side="right")

@@ -1,4 +1,4 @@
-"""Every vector instruction against its plain twin, bit for bit, for each number of lanes."""
+"""Every vector instruction against its definition on NumPy arrays, bit for bit, for each number of lanes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from praemia.kernels import lanes as simd
+from praemia.kernels.lanes import any_lane, gather, load, num_lanes, select, store, store_integers, zeros
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.normal(size=64)
@@ -18,11 +18,6 @@ PLACES = RNG.integers(0, 32, size=64).astype(np.uint32)
 
 def kernel(count: int, compiled: bool) -> Any:
     """Return a function that uses everything there is and writes down what it gets, compiled or plain."""
-    suffix = "" if compiled else "_plain"
-    zeros, load, gather, store, store_whole, select, num_lanes, any_lane = (
-        getattr(simd, name + suffix)
-        for name in ("zeros", "load", "gather", "store", "store_whole", "select", "num_lanes", "any_lane")
-    )
 
     def use(numbers: Any, others: Any, places: Any, out: Any, actions: Any, at: int, used: int) -> int:
         zero = zeros(count)
@@ -42,7 +37,7 @@ def kernel(count: int, compiled: bool) -> Any:
         store(out, 12 * count, np.maximum(x, y))
         store(out, 13 * count, np.minimum(x, 0.25))
         store(out, 14 * count, zero + float(num_lanes(zero)))
-        store_whole(actions, at, select(x > y, 5.0, 3.0), used)
+        store_integers(actions, at, select(x > y, 5.0, 3.0), used)
         return 2 * int(any_lane(x > y, used)) + int(any_lane(x == y, used))
 
     return njit(use) if compiled else use

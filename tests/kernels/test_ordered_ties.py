@@ -9,20 +9,20 @@ import pytest
 from numba import njit
 from scipy.stats import chisquare
 
-from praemia.kernels import ties
-from praemia.kernels.lanes import zeros
+from praemia.kernels.headroom import take_in_order
+from praemia.kernels.lanes import store, zeros
+from praemia.kernels.ties import new_stream
 
 
 def taker(lanes: int) -> Any:
     """Return a function that takes actions of so many machine states at a time."""
-    inner = njit(ties.take_in_order)
 
     @njit
-    def take(options: Any, num_actions: int, policy: Any, count: int, rng: Any, found: Any, keeps: bool) -> None:
-        best, low, soon = inner(zeros(lanes), options, num_actions, policy, 0, count, rng, keeps)
-        ties.store(found, 0, best)
-        ties.store(found, lanes, low)
-        ties.store(found, 2 * lanes, soon)
+    def take(options: Any, num_actions: int, policy: Any, count: int, stream: Any, found: Any, keeps: bool) -> None:
+        best, low, soon = take_in_order(zeros(lanes), options, num_actions, policy, 0, count, stream, keeps)
+        store(found, 0, best)
+        store(found, lanes, low)
+        store(found, 2 * lanes, soon)
 
     return take
 
@@ -31,7 +31,7 @@ def taken(upper: list[float], lower: list[float], soon: list[float], old: int = 
     """Return the action taken in the last of four machine states, all alike, and the U, L and E that are stored."""
     options = np.repeat(np.array([*upper, *lower, *soon]), 4)
     policy, found = np.full(4, old, dtype=np.int8), np.zeros(12)
-    taker(4)(options, len(upper), policy, 4, np.random.default_rng(0), found, True)
+    taker(4)(options, len(upper), policy, 4, new_stream(np.random.default_rng(0)), found, True)
     return int(policy[3]), found[3::4].tolist()
 
 
@@ -64,12 +64,12 @@ def test_a_repair_keeps_the_old_action_where_it_is_as_good_as_any() -> None:
 
 def test_else_one_is_drawn_uniformly() -> None:
     """χ² over 4,000 draws, at the level 0.001."""
-    take, rng = taker(4), np.random.default_rng(3)
+    take, stream = taker(4), new_stream(np.random.default_rng(3))
     counts = np.zeros(4)
     for _ in range(1_000):
         options = np.repeat(np.array([0.0, 1, 1, 1] + [0.0] * 4 + [1.0, 0.5, 0.5, 0.5]), 4)
         policy = np.ones(4, dtype=np.int8)
-        take(options, 4, policy, 4, rng, np.zeros(12), False)
+        take(options, 4, policy, 4, stream, np.zeros(12), False)
         counts += np.bincount(policy, minlength=4)
     assert counts[0] == 0
     assert chisquare(counts[1:]).pvalue > 0.001

@@ -77,7 +77,6 @@ def noted(name: str, **parameters: Any) -> tuple[Any, list[tuple[Seen, LearnerPl
     seen = Seen(Counter(), Counter(), defaultdict(float))
     kept: list[tuple[Seen, LearnerPlan]] = []
 
-    @dataclass(frozen=True, kw_only=True)
     class Noted(kind):  # type: ignore[misc, valid-type]
         name: ClassVar[str] = "noted"
         uses_recent: ClassVar[bool] = True
@@ -291,7 +290,6 @@ def test_psrl_draws_the_machine_from_its_posterior(moves_known: bool) -> None:
     rng = np.random.default_rng(5)
     again, _ = noted("psrl", moves_known=moves_known)
 
-    @dataclass(frozen=True, kw_only=True)
     class Repeated(type(again)):  # type: ignore[misc]
         name: ClassVar[str] = "repeated"
 

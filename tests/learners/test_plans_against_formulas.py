@@ -161,12 +161,12 @@ def promise(learner: Any, counts: list[int], worth: np.ndarray) -> float:
         builder.edge("q", only, "q", reward=float(worth[z]))
     task = Task(LabeledMDP.from_dense(np.full((size, 1, size), 1 / size), labels, start=0), builder.build(), 1)
     (past,) = pasts(task, learner, 0, [80])
-    count_arrays = past.shown.count_arrays
-    pairs, successors = count_arrays.pairs.copy(), count_arrays.successors.copy()
-    assert pairs[0]["distinct"] == size
-    own = successors[pairs[0]["first"] : pairs[0]["first"] + size]
-    own["count"], pairs["visits"][0] = np.array(counts)[own["target"]], sum(counts)
-    shown = replace(past.shown, count_arrays=count_arrays._replace(pairs=pairs, successors=successors))
+    known = past.shown._counts
+    transitions, visits = known.transitions.copy(), known.visits.copy()
+    own = np.flatnonzero((transitions["pair"] == 0) & (transitions["count"] > 0))
+    assert len(own) == size
+    transitions["count"][own], visits[0] = np.array(counts)[transitions["target"][own]], sum(counts)
+    shown = replace(past.shown, _counts=known._replace(transitions=transitions, visits=visits))
     return float(plan(learner, replace(past, shown=shown)).values[0, 0])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +17,6 @@ from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import registry
 
 
-@dataclass(frozen=True, kw_only=True)
 class Still(Learner):
     """Take the first action, whatever happens."""
 
@@ -86,7 +84,6 @@ def test_one_class_may_be_several_learners() -> None:
 
 
 def test_a_subclass_of_several_learners_keeps_a_name_of_its_own() -> None:
-    @dataclass(frozen=True, kw_only=True)
     class Mine(UCRL2RM):
         name: ClassVar[str] = "mine"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import praemia
 from praemia import Headroom, LabeledMDP, LabelRule, Learner, MachineBuilder, PraemiaError, Task
-from praemia.learners import BonusLearner, plan_with_bonus
 
 HORIZON = 4
 
@@ -23,40 +21,35 @@ def arms() -> Task:
     return Task(LabeledMDP.from_rows(1, 2, rows, labels=labels, start=0), machine, HORIZON, "arms")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Greedy(BonusLearner):
+class Greedy(Learner):
     """Believe the counts: nothing is added, so where nothing is left to chance the plan is exact once all was tried."""
 
-    name: ClassVar[str] = "greedy"
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        return mean
+    def plan(self, experience: Any, previous: Any, rng: Any) -> Any:
+        return praemia.plan_with_bonus(experience, 0.0, rng=rng)
 
 
-@dataclass(frozen=True, kw_only=True)
 class GreedyOnProduct(Greedy):
-    name: ClassVar[str] = "greedy-on-product"
     sees: ClassVar[str] = "product"
 
 
-@dataclass(frozen=True, kw_only=True)
 class InNumPy(Learner):
-    """The same, by the backward pass for learners in NumPy."""
-
-    name: ClassVar[str] = "in-numpy"
+    """The same, one step after the other."""
 
     def plan(self, experience: Any, previous: Any, rng: Any) -> Any:
-        return plan_with_bonus(experience, 0.0, rng)
+        spec = experience.spec
+        values = np.zeros((spec.num_machine_states, spec.num_observations))
+        policy = np.zeros((spec.horizon, *values.shape), dtype=int)
+        for step in reversed(range(spec.horizon)):
+            mean, _ = experience.backup(values, step)
+            q = np.where(experience.visits > 0, mean, spec.value_caps[step])
+            values, policy[step] = q.max(-1), q.argmax(-1)
+        return praemia.LearnerPlan(policy, values)
 
 
-@dataclass(frozen=True, kw_only=True)
 class InNumPyOnProduct(InNumPy):
-    name: ClassVar[str] = "in-numpy-on-product"
     sees: ClassVar[str] = "product"
 
 
-@dataclass(frozen=True, kw_only=True)
 class SamplingOnProduct(praemia.PSRL):
     """With one successor for each pair, a kernel drawn from the posterior is the true one up to the prior's weight."""
 
@@ -64,7 +57,6 @@ class SamplingOnProduct(praemia.PSRL):
     sees: ClassVar[str] = "product"
 
 
-@dataclass(frozen=True, kw_only=True)
 class HeadroomOnProduct(Headroom):
     name: ClassVar[str] = "headroom-on-product"
     sees: ClassVar[str] = "product"
@@ -97,31 +89,6 @@ def test_where_nothing_is_left_to_chance_the_last_plan_is_exact_or_the_learner_i
     assert run.optimistic_values[-1] == pytest.approx(2.0, abs=1e-3)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FourConstants(Headroom):
-    """A visited pair is worth the last of four constants, whatever was seen."""
-
-    name: ClassVar[str] = "four-constants"
-    tells_episodes: ClassVar[bool] = False
-
-    def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
-        return 0.0, 0.0, 0.5, 0.25
-
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: Any) -> tuple[float, ...]:
-        return (constants[3],)
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        return 0.0 * mean + pair.numbers[0]
-
-
-def test_the_constants_of_a_subclass_are_its_own() -> None:
-    run = praemia.simulate(arms().with_horizon(1), FourConstants(replan="episode"), num_episodes=40, seed=0)
-    assert run.optimistic_values[-1] == 0.25
-
-
-@dataclass(frozen=True, kw_only=True)
 class Blind(Learner):
     """Take the action taken least so far, whatever is paid."""
 

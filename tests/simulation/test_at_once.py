@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,7 +119,6 @@ def test_frames_have_the_pathwise_regret() -> None:
     np.testing.assert_allclose(curve_columns([run], [1, 17, 30])["regret"], run.regret[[0, 16, 29]])
 
 
-@dataclass(frozen=True, kw_only=True)
 class Stubborn(Rightwards):
     """A learner that learns from whole episodes."""
 

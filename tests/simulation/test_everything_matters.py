@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,7 +40,6 @@ def test_a_run_is_its_plain_replay_and_the_same_in_one_compiled_loop(name: str, 
         assert getattr(run, array).tobytes() == getattr(alone, array).tobytes(), array
 
 
-@dataclass(frozen=True, kw_only=True)
 class Wavering(Learner):
     """Draw the probabilities of actions anew for every plan."""
 

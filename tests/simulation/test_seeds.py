@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,6 @@ from praemia import Learner, LearnerPlan, envs, simulate
 from praemia.simulation.run import generators
 
 
-@dataclass(frozen=True, kw_only=True)
 class Steady(Learner):
     """Take the last action, always, and draw some random numbers for nothing."""
 

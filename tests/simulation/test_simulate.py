@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_oracles import Diary, Wanderer, Watched, between_episodes, replay, shown_policy
+from praemia.learners.compiled import CompiledLearner
 from row_tables import fill
 from scipy.stats import chi2, chi2_contingency
 from strategies import tasks
@@ -21,7 +22,6 @@ from strategies import tasks
 from praemia import Run, envs, evaluate, learners, simulate, solve
 from praemia.kernels.records import padded_width
 from praemia.learners.base import Experience, LearnerPlan
-from praemia.learners.compiled import CompiledLearner
 from praemia.learners.replanning import BETWEEN_EPISODES
 from praemia.learners.ucbvi import UCBVIPRM
 from praemia.machines.builder import MachineBuilder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,7 +21,6 @@ TASK = envs.make("warehouse-3")
 H, M, A = TASK.horizon, TASK.num_machine_states, TASK.num_actions
 
 
-@dataclass(frozen=True, kw_only=True)
 class Careless(Learner):
     """Return whatever a function of the right policy makes; the right one first, if it is to go wrong later."""
 
@@ -39,7 +38,6 @@ class Careless(Learner):
         return self.spoil(right)
 
 
-@dataclass(frozen=True, kw_only=True)
 class CarelessOnProduct(Careless):
     """The same for a learner on the product."""
 
@@ -151,7 +149,6 @@ def test_a_right_plan_is_played_whatever_its_type(right: Any, kind: type[Careles
     assert run.num_plans == 20
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sly(Careless):
     """Go on with the plan before, but for what ``spoil`` does to it."""
 

@@ -30,7 +30,6 @@ PREFIX = "kernels-"
 UNUSED_SECONDS = 30 * 24 * 3600.0  # after which the compiled code of other versions is removed
 
 
-
 def _options() -> dict[str, Any]:
     """Return how kernels are compiled: they allocate nothing, so that Numba need not count who owns their arrays.
 
@@ -107,7 +106,7 @@ def _choose_folder() -> str:
                 return str(folder)
         except OSError:
             continue
-    return ""  # Numba's own choice
+    return tempfile.mkdtemp(prefix="praemia-")
 
 
 def _remove_unused(base: Path, own: Path) -> None:

@@ -124,7 +124,15 @@ def best_row(own: Unsigned, rows: Records, order: SmallInts, pair: Whole) -> Who
 
 @part
 def best_in_ball(
-    seen: Seen, own_rows: SmallInts, rows: Records, sets: Sets, order: SmallInts, pair: Whole, table: Floats, width: int, m: Whole
+    seen: Seen,
+    own_rows: SmallInts,
+    rows: Records,
+    sets: Sets,
+    order: SmallInts,
+    pair: Whole,
+    table: Floats,
+    width: int,
+    m: Whole,
 ) -> float:
     """Return the largest Σ p̃·Y within an L1 distance of p̂; a pair never visited may go anywhere.
 
@@ -156,7 +164,15 @@ def best_in_ball(
 
 @part
 def best_in_intervals(
-    seen: Seen, own_rows: SmallInts, rows: Records, sets: Sets, order: SmallInts, pair: Whole, table: Floats, width: int, m: Whole
+    seen: Seen,
+    own_rows: SmallInts,
+    rows: Records,
+    sets: Sets,
+    order: SmallInts,
+    pair: Whole,
+    table: Floats,
+    width: int,
+    m: Whole,
 ) -> float:
     """Return the largest Σ p̃·Y with every p̃(o') in its interval: fill from the lower ends upward, the best o' first.
 

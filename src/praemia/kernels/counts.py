@@ -109,8 +109,13 @@ def add_transition(counts: Counts, pair: Whole, target: Whole, label: Whole, row
     place = counts.totals[TRANSITIONS]
     seen = counts.transitions[place]
     seen["pair"], seen["target"], seen["label"], seen["row"] = pair, target, label, row
-    seen["next"] = counts.first[pair]
-    counts.first[pair] = place + 1
+    before = np.int64(counts.first[pair])
+    if before == 0:
+        counts.first[pair] = place + 1
+    else:  # in the order of first sight: the first one is often the most frequent, and deviations are taken about it
+        while counts.transitions[before - 1]["next"] > 0:
+            before = np.int64(counts.transitions[before - 1]["next"])
+        counts.transitions[before - 1]["next"] = place + 1
     counts.totals[TRANSITIONS] = place + 1
     if target < counts.is_met.shape[0]:
         counts.is_met[target] = True
@@ -152,7 +157,7 @@ def count_move(machine: MachineCounts, label: Whole, m: Whole, m_next: Whole, re
 def count_episode(totals: Ints, replan: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     totals[EPISODES] += 1
-    return bool(replan == EPISODE or ((replan == GROWTH or replan == REPAIR) and episodes_have_grown(totals)))
+    return bool(replan == EPISODE or (replan in (GROWTH, REPAIR) and episodes_have_grown(totals)))
 
 
 @inlined

@@ -15,7 +15,7 @@ import numpy as np
 from praemia.kernels.compiling import compiled, inlined
 from praemia.kernels.counts import ROWS, Counts, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments
+from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments, value_unmet
 from praemia.kernels.records import LANES, Actions, Floats, Ints, Unsigned, Whole
 from praemia.kernels.ties import take_best
 
@@ -81,9 +81,14 @@ def plan_euler(
                         low = np.maximum(low, mean - (factor[pair] * (deviation + gap) + flat[pair]))
                     store(options, a * LANES, value)
                     store(lowest, a * LANES, low)
-                place, count, at = (h * size + o) * num_machine_states + lane, num_machine_states - lane, o * width + lane
+                place, count, at = (
+                    (h * size + o) * num_machine_states + lane,
+                    num_machine_states - lane,
+                    o * width + lane,
+                )
                 best, here = take_best(zero, options, num_actions, actions, place, count, stream), lower[h % 2]
                 store(upper[h % 2], at, kept_value(zero, task, h, lane, best))
                 for k in range(LANES if count > LANES else count):
                     here[at + k] = lowest[np.int64(actions[place + k]) * LANES + k]
                 store(here, at, kept_value(zero, task, h, lane, load(zero, here, at)))
+    value_unmet(upper[0], counts.is_met, caps[0], width)

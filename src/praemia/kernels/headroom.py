@@ -22,105 +22,31 @@ taken if there are any; of these the ones with the largest E; and of these one i
 of the plan. Stored are the largest U, the largest L among the actions with that U, and the largest E among those left:
 no value depends on a random number. Equal means equal up to rounding, relative to the values.
 
-**Repair.** The tables of all steps are kept, and with them what the plan was made from: the counts of each pair then,
-its coefficients, tops and spread. A repair takes over the counts of the pair of the last step, and computes again the
-values of its observation, and step by step of the observations that were seen to lead to one whose values changed. All
-others would come out as they are, bit for bit. In a full plan the same holds from step to step: where tops, spread and
-ends of a step are those of the step after it, only observations that lead to a changed one are computed.
+``praemia.kernels.repair`` makes a plan of these values, or repairs the last one.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from praemia.kernels.compiling import inlined, part
-from praemia.kernels.counts import EPISODES, IS_REPAIR, RECENT, ROWS, TRANSITIONS, Counts, copy, copy_pair, has_grown
-from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
-from praemia.kernels.records import (
-    LANES,
-    NUM_EXITS,
-    UNKNOWN,
-    Actions,
-    Bools,
-    Floats,
-    Ints,
-    LabelSupport,
-    LayerArrays,
-    SmallInts,
-    Unsigned,
-    Whole,
+from praemia.kernels.counts import EPISODES, Counts, copy_pair, has_grown
+from praemia.kernels.headroom_memory import (
+    HeadroomMemory,
+    KnownArrays,
+    PlannedArrays,
+    SpreadArrays,
+    TableArrays,
 )
+from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
+from praemia.kernels.records import LANES, UNKNOWN, Actions, Floats, Ints, LabelSupport, Records, Whole
 from praemia.kernels.rows import fill_rows, fill_tops
 from praemia.kernels.ties import sample_best, take_best
 
 EQUAL, AS_SOON = 1e-9, 1e-7  # up to these shares of a value, others count as equal to it
 FIRST_SPREAD, FIRST_WEIGHT = 0.1, 0.2
-
-
-class KnownArrays(NamedTuple):
-    """What is known of the task, and the learner's parameters."""
-
-    layers: LayerArrays
-    paid: Floats  # [H or 1, L·W], φ at each step; it depends on the step where the machine is learned
-    nothing: Floats  # [L·W], zeros
-    support: LabelSupport
-    top_paid: Floats  # [H or 1, ·], φ on the labels of the support
-    ends: Floats  # [H + 1], γ times the value of an ended episode
-    least: Floats  # [H + 1, W], the least that can follow a step that nobody knows
-    is_done: Floats  # [W]
-    caps: Floats  # [H + 1]
-    constants: Floats  # c₁, c₂, c₃ of the practical bonus; 8ℓ of the theoretical one
-    discount: float
-    is_theory: bool
-    is_ordered: bool
-    has_caps: bool  # whether tops are limited by caps: a bonus for the machine may exceed what can be earned
-
-
-class PlannedArrays(NamedTuple):
-    """The counts that a plan goes by: those of a pair are at places start … start + size − 1."""
-
-    visits: Ints  # [O·A]
-    start: Ints  # [O·A]
-    size: SmallInts  # [O·A]
-    room: SmallInts  # [O·A]
-    weights: Floats
-    rows: Unsigned
-    coefficients: Floats  # [O·A, 2], the bonus per deviation and per headroom
-    used: Ints  # [3]: places, transitions and rows that are linked
-
-
-class LinkArrays(NamedTuple):
-    """Which observations were seen to lead to each, and the extra rows of each, as lists: 1 + a place, or 0."""
-
-    into: SmallInts  # [O], the first link
-    link_from: SmallInts  # of each transition, the observation it comes from
-    link_next: SmallInts
-    first_row: SmallInts  # [O]
-    row_next: SmallInts
-    todo: SmallInts  # [O], the observations to be computed at a step
-    changed: SmallInts  # [O], those that changed at the step after
-    is_listed: Bools  # [O]
-
-
-class HeadroomMemory(NamedTuple):
-    """All that a plan works in. Tables are [H + 1, rows·W] where plans are repaired, else [2, rows·W]."""
-
-    known: KnownArrays
-    planned: PlannedArrays
-    links: LinkArrays
-    upper: Floats
-    lower: Floats  # L, or empty
-    soon: Floats  # E, or empty
-    tops: Floats  # [H or 1, G·W]
-    tops_by_label: Floats
-    spread: Floats  # [O·A·3·lanes]: deviations, and what tops and local tops leave open
-    spread_sums: Floats  # [3], over the steps done
-    shares: Floats  # [H, 2], S and S' of each step
-    exists: Floats  # [W], 1 for a column that is a machine state
-    options: Floats  # [3·A·lanes], U, L and E of one observation's actions
-    values: Floats  # [O, W], V_0
 
 
 ROOTS, TERMS = 6, 17  # enough for x up to 2⁶³, more than anything can be counted
@@ -144,9 +70,11 @@ def natural_log(x: float) -> float:
 
 
 @part
-def take_over(memory: HeadroomMemory, counts: Counts, pair: Whole, visits_of_state: float) -> None:
+def take_over(
+    planned: PlannedArrays, constants: Floats, is_theory: bool, counts: Counts, pair: Whole, visits_of_state: float
+) -> None:
     """Let plans go by what is counted of a pair now, and compute its coefficients."""
-    planned, number = memory.planned, 0
+    number = 0
     place = np.int64(counts.first[pair])
     while place > 0:
         number, place = number + 1, np.int64(counts.transitions[place - 1]["next"])
@@ -158,8 +86,8 @@ def take_over(memory: HeadroomMemory, counts: Counts, pair: Whole, visits_of_sta
         planned.used[0] += room
     copy_pair(counts, pair, planned.start[pair], planned.weights, planned.rows)
     planned.visits[pair], planned.size[pair] = counts.visits[pair], number
-    n, constants = float(counts.visits[pair]), memory.known.constants
-    if memory.known.is_theory:
+    n = float(counts.visits[pair])
+    if is_theory:
         planned.coefficients[pair, 0], planned.coefficients[pair, 1] = np.sqrt(constants[3] / n), constants[3] / n
     else:
         neglect = 1.0 + 0.5 * natural_log(visits_of_state / n)
@@ -170,79 +98,63 @@ def take_over(memory: HeadroomMemory, counts: Counts, pair: Whole, visits_of_sta
 
 
 @part
-def take_over_state(memory: HeadroomMemory, counts: Counts, o: Whole, only_grown: bool) -> None:
+def take_over_state(
+    planned: PlannedArrays, constants: Floats, is_theory: bool, counts: Counts, o: Whole, only_grown: bool
+) -> None:
     """Let plans go by what is counted of an observation's pairs now, or only of those that have grown."""
     num_actions, total = counts.visits.shape[0] // counts.is_met.shape[0], 0
     for pair in range(o * num_actions, (o + 1) * num_actions):
         total += counts.visits[pair]
     for pair in range(o * num_actions, (o + 1) * num_actions):
         visits = counts.visits[pair]
-        if visits > 0 and (not only_grown or has_grown(visits, memory.planned.visits[pair])):
-            take_over(memory, counts, pair, float(total))
+        if visits > 0 and (not only_grown or has_grown(visits, planned.visits[pair])):
+            take_over(planned, constants, is_theory, counts, pair, float(total))
             counts.at_plan[pair] = visits
 
 
 @part
-def link_new(memory: HeadroomMemory, counts: Counts) -> None:
-    """Add the transitions and rows that were seen since the last plan to the lists."""
-    links, used, size = memory.links, memory.planned.used, counts.is_met.shape[0]
-    num_actions = counts.visits.shape[0] // size
-    for i in range(used[1], counts.totals[TRANSITIONS]):
-        target = np.int64(counts.transitions[i]["target"])
-        if target < size:
-            links.link_from[i] = np.int64(counts.transitions[i]["pair"]) // num_actions
-            links.link_next[i], links.into[target] = links.into[target], i + 1
-    for x in range(used[2], counts.totals[ROWS]):
-        target = np.int64(counts.rows[x]["target"])
-        if target < size:
-            links.row_next[x], links.first_row[target] = links.first_row[target], x + 1
-    used[1], used[2] = counts.totals[TRANSITIONS], counts.totals[ROWS]
-
-
-@part
-def fill_step(memory: HeadroomMemory, counts: Counts, h: int, first: Whole, last: Whole) -> None:
+def fill_step(
+    known: KnownArrays, tables: TableArrays, extra_rows: Records, size: int, h: int, first: Whole, last: Whole
+) -> None:
     """Fill the ends and a range of the extra rows in the tables of the step after this one."""
-    known, zero = memory.known, zeros(4)
-    size, width, after = counts.is_met.shape[0], known.is_done.shape[0], (h + 1) % memory.upper.shape[0]
-    upper, paid, columns = memory.upper[after], known.paid[min(h, known.paid.shape[0] - 1)], (0, width)
+    zero, width, after = zeros(4), known.is_done.shape[0], (h + 1) % tables.upper.shape[0]
+    upper, paid, columns = tables.upper[after], known.paid[min(h, known.paid.shape[0] - 1)], (0, width)
     for m in range(width):
         upper[size * width + m] = known.ends[h + 1]
-    fill_rows(zero, upper, width, size, counts.rows, known.layers, paid, (first, last), columns)
+    fill_rows(zero, upper, width, size, extra_rows, known.layers, paid, (first, last), columns)
     if known.is_ordered:
-        lower, soon = memory.lower[after], memory.soon[after]
+        lower, soon = tables.lower[after], tables.soon[after]
         for m in range(width):
             lower[size * width + m] = known.ends[h + 1]
             lower[(size + UNKNOWN) * width + m] = known.least[h + 1, m]
-        fill_rows(zero, lower, width, size, counts.rows, known.layers, paid, (first, last), columns)
-        fill_rows(zero, soon, width, size, counts.rows, known.layers, known.nothing, (first, last), columns)
+        fill_rows(zero, lower, width, size, extra_rows, known.layers, paid, (first, last), columns)
+        fill_rows(zero, soon, width, size, extra_rows, known.layers, known.nothing, (first, last), columns)
 
 
 @part
-def find_tops(memory: HeadroomMemory, h: int, size: int) -> None:
+def find_tops(support: LabelSupport, top_paid: Floats, tables: TableArrays, h: int, width: int) -> None:
     """Find the tops of a step from the upper values of the step after it."""
-    known, after = memory.known, memory.upper[(h + 1) % memory.upper.shape[0]]
-    width, tops = known.is_done.shape[0], memory.tops[h % memory.tops.shape[0]]
-    paid = known.top_paid[min(h, known.top_paid.shape[0] - 1)]
-    fill_tops(zeros(4), known.support, paid, after, width, memory.tops_by_label, tops)
+    after, tops = tables.upper[(h + 1) % tables.upper.shape[0]], tables.tops[h % tables.tops.shape[0]]
+    paid = top_paid[min(h, top_paid.shape[0] - 1)]
+    fill_tops(zeros(4), support, paid, after, width, tables.tops_by_label, tops)
 
 
 @part
-def find_spread(memory: HeadroomMemory, counts: Counts, h: int, horizon: int) -> None:
+def find_spread(spread: SpreadArrays, caps: Floats, visits: Ints, parts: Floats, h: int, horizon: int) -> None:
     """Compute the spreads of a step from the steps after it; at the last step they are what is assumed at first."""
-    sums, zero = memory.spread_sums, zeros(4)
+    sums, zero = spread.sums, zeros(4)
     if h == horizon - 1:
         weight = 0.0
         for step in range(horizon + 1):
-            weight += FIRST_WEIGHT * memory.known.caps[step]
+            weight += FIRST_WEIGHT * caps[step]
         sums[0], sums[1], sums[2] = FIRST_SPREAD * weight, weight, weight
     else:
         differences, room, local_room = zero, zero, zero
-        for pair in range(counts.visits.shape[0]):
-            if counts.visits[pair] > 1:
-                differences = differences + load(zero, memory.spread, 3 * pair * LANES)
-                room = room + load(zero, memory.spread, (3 * pair + 1) * LANES)
-                local_room = local_room + load(zero, memory.spread, (3 * pair + 2) * LANES)
-        parts = memory.options
+        for pair in range(visits.shape[0]):
+            if visits[pair] > 1:
+                differences = differences + load(zero, spread.kept, 3 * pair * LANES)
+                room = room + load(zero, spread.kept, (3 * pair + 1) * LANES)
+                local_room = local_room + load(zero, spread.kept, (3 * pair + 2) * LANES)
         store(parts, 0, differences)
         store(parts, LANES, room)
         store(parts, 2 * LANES, local_room)
@@ -250,11 +162,13 @@ def find_spread(memory: HeadroomMemory, counts: Counts, h: int, horizon: int) ->
             for k in range(LANES):
                 sums[i] += parts[i * LANES + k]
     for i in range(2):
-        memory.shares[h, i] = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else FIRST_SPREAD
+        spread.shares[h, i] = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else FIRST_SPREAD
 
 
 @inlined
-def local_top(zero: Any, planned: PlannedArrays, o: Whole, num_actions: int, after: Floats, width: int, lane: Whole) -> Any:
+def local_top(
+    zero: Any, planned: PlannedArrays, o: Whole, num_actions: int, after: Floats, width: int, lane: Whole
+) -> Any:
     """Return the largest Y that was seen to follow an observation, whatever the action."""
     best = zero
     for pair in range(o * num_actions, (o + 1) * num_actions):
@@ -274,11 +188,19 @@ def keep_spread(zero: Any, spread: Floats, at: Whole, lane: Whole, share: Any) -
 
 @inlined
 def pair_values(
-    zero: Any, memory: HeadroomMemory, h: Whole, pair: Whole, lane: Whole, after: Floats, top: Any, local: Any
+    zero: Any,
+    planned: PlannedArrays,
+    spread: SpreadArrays,
+    is_theory: bool,
+    h: Whole,
+    pair: Whole,
+    lane: Whole,
+    after: Floats,
+    top: Any,
+    local: Any,
 ) -> Any:
-    """Return the mean of Y and the optimistic value of a pair that was visited, before its top is applied."""
-    planned, width, spread = memory.planned, memory.known.is_done.shape[0], memory.spread
-    e, visits = np.uint64(planned.start[pair]), float(planned.visits[pair])
+    """Return the optimistic value of a pair that was visited, before its top is applied."""
+    e, visits, width = np.uint64(planned.start[pair]), float(planned.visits[pair]), spread.exists.shape[0]
     last, inverse = e + np.uint64(planned.size[pair]), 1.0 / visits
     base, mean, square = load(zero, after, np.int64(planned.rows[e]) * width + lane), zero, zero
     e += np.uint64(1)
@@ -289,21 +211,22 @@ def pair_values(
     mean, square = mean * inverse, square * inverse
     deviation, mean = np.sqrt(np.maximum(square - mean * mean, zero)), base + mean
     per_deviation, per_headroom = planned.coefficients[pair, 0], planned.coefficients[pair, 1]
-    if memory.known.is_theory:
+    if is_theory:
         return mean + np.maximum(per_deviation * deviation, per_headroom * top)
     if visits > 1.0:
-        at, exists = 3 * pair * LANES, load(zero, memory.exists, lane)
-        keep_spread(zero, spread, at, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
-        keep_spread(zero, spread, at + LANES, lane, (top - mean) * exists)
-        keep_spread(zero, spread, at + 2 * LANES, lane, (local - mean) * exists)
-    headroom = np.maximum(memory.shares[h, 0] * (top - mean), memory.shares[h, 1] * (local - mean))
+        at, exists = 3 * pair * LANES, load(zero, spread.exists, lane)
+        keep_spread(zero, spread.kept, at, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
+        keep_spread(zero, spread.kept, at + LANES, lane, (top - mean) * exists)
+        keep_spread(zero, spread.kept, at + 2 * LANES, lane, (local - mean) * exists)
+    headroom = np.maximum(spread.shares[h, 0] * (top - mean), spread.shares[h, 1] * (local - mean))
     return mean + (per_deviation * deviation + per_headroom * headroom)
 
 
 @inlined
-def counted_values(zero: Any, memory: HeadroomMemory, pair: Whole, after: Whole, lane: Whole, horizon: int) -> Any:
+def counted_values(
+    zero: Any, planned: PlannedArrays, lower: Floats, soon: Floats, pair: Whole, lane: Whole, width: int, delay: float
+) -> Any:
     """Return L and E of a pair that was visited."""
-    planned, width, lower, soon = memory.planned, memory.known.is_done.shape[0], memory.lower[after], memory.soon[after]
     e, inverse = np.uint64(planned.start[pair]), 1.0 / planned.visits[pair]
     last, at = e + np.uint64(planned.size[pair]), np.int64(planned.rows[e]) * width + lane
     low_base, soon_base, low_sum, soon_sum = load(zero, lower, at), load(zero, soon, at), zero, zero
@@ -313,36 +236,7 @@ def counted_values(zero: Any, memory: HeadroomMemory, pair: Whole, after: Whole,
         low_sum = low_sum + planned.weights[e] * (load(zero, lower, at) - low_base)
         soon_sum = soon_sum + planned.weights[e] * (load(zero, soon, at) - soon_base)
         e += np.uint64(1)
-    delay = 1.0 - 1.0 / (horizon + 1)
     return low_base + low_sum * inverse, delay * np.maximum(soon_base + soon_sum * inverse, zero)
-
-
-@part
-def value_actions(
-    zero: Any, memory: HeadroomMemory, h: int, o: Whole, lane: Whole, num_actions: int, horizon: int, options: Floats
-) -> None:
-    """Write U of an observation's actions to options, and then L and E of each."""
-    known, planned, width = memory.known, memory.planned, memory.known.is_done.shape[0]
-    step = (h + 1) % memory.upper.shape[0]
-    after, tops, size = memory.upper[step], memory.tops[h % memory.tops.shape[0]], memory.values.shape[0]
-    local = zero
-    if not known.is_theory:
-        local = local_top(zero, planned, o, num_actions, after, width, lane)
-    for a in range(num_actions):
-        pair = o * num_actions + a
-        top = load(zero, tops, np.int64(known.support.groups[pair]) * width + lane)
-        if known.has_caps:
-            top = np.minimum(top, zero + known.caps[h])
-        value = top
-        if planned.visits[pair] > 0:
-            value = np.minimum(value, pair_values(zero, memory, h, pair, lane, after, top, local))
-        store(options, a * LANES, value)
-        if known.is_ordered:
-            low, soon = load(zero, memory.lower[step], (size + UNKNOWN) * width + lane), zero + 1.0
-            if planned.visits[pair] > 0:
-                low, soon = counted_values(zero, memory, pair, step, lane, horizon)
-            store(options, (num_actions + a) * LANES, low)
-            store(options, (2 * num_actions + a) * LANES, soon)
 
 
 @inlined
@@ -384,154 +278,53 @@ def take_in_order(
     return best, low, soon
 
 
-@inlined
-def kept_value(zero: Any, known: KnownArrays, h: Whole, lane: Whole, value: Any) -> Any:
-    """Return what a table keeps of V_h: γ times it, or the value of an end where the machine is done; V_0 as it is."""
-    if h == 0:
-        return value
-    return select(load(zero, known.is_done, lane) > 0.0, zero + known.ends[h], known.discount * value)
-
-
 @part
-def value_state(
-    memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool
-) -> bool:
+def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool) -> bool:
     """Find the best actions of an observation at a step and keep their values; tell whether these have changed.
 
     A repair compares with what this step had, a full plan with what the step after has.
     """
-    known, zero, actions, options = memory.known, zeros(4), policy.reshape(-1), memory.options
-    horizon, size, num_machine_states = policy.shape
-    width, num_tables = known.is_done.shape[0], memory.upper.shape[0]
-    here, before = h % num_tables, (h if is_repair else h + 1) % num_tables
-    num_actions, has_changed = known.support.groups.shape[0] // size, False
+    known, planned, _, tables, spread, options, _ = memory
+    zero, actions, (horizon, size, num_machine_states) = zeros(4), policy.reshape(-1), policy.shape
+    width, num_tables, groups = known.is_done.shape[0], tables.upper.shape[0], known.support.groups
+    here, before, step = h % num_tables, (h if is_repair else h + 1) % num_tables, (h + 1) % num_tables
+    after, tops, delay = tables.upper[step], tables.tops[h % tables.tops.shape[0]], 1.0 - 1.0 / (horizon + 1)
+    num_actions, has_changed, discount = groups.shape[0] // size, False, 1.0 if h == 0 else known.discount
     for lane in range(0, width, LANES):
-        value_actions(zero, memory, h, o, lane, num_actions, horizon, options)
+        is_done, local = load(zero, known.is_done, lane) > (1.0 if h == 0 else 0.0), zero  # at first nothing is done
+        if not known.is_theory:
+            local = local_top(zero, planned, o, num_actions, after, width, lane)
+        for a in range(num_actions):
+            pair = o * num_actions + a
+            top = load(zero, tops, np.int64(groups[pair]) * width + lane)
+            if known.has_caps:
+                top = np.minimum(top, zero + known.caps[h])
+            value, is_known = top, planned.visits[pair] > 0
+            if is_known:
+                found = pair_values(zero, planned, spread, known.is_theory, h, pair, lane, after, top, local)
+                value = np.minimum(value, found)
+            store(options, a * LANES, value)
+            if known.is_ordered:
+                low, soon = load(zero, tables.lower[step], (size + UNKNOWN) * width + lane), zero + 1.0
+                if is_known:
+                    both = tables.lower[step], tables.soon[step]
+                    low, soon = counted_values(zero, planned, both[0], both[1], pair, lane, width, delay)
+                store(options, (num_actions + a) * LANES, low)
+                store(options, (2 * num_actions + a) * LANES, soon)
         place, count, at = (h * size + o) * num_machine_states + lane, num_machine_states - lane, o * width + lane
+        end = zero + known.ends[h]
         if known.is_ordered:
             best, low, soon = take_in_order(zero, options, num_actions, actions, place, count, stream, is_repair)
-            best, low = kept_value(zero, known, h, lane, best), kept_value(zero, known, h, lane, low)
-            if h > 0:  # nothing new comes after an end
-                soon = select(load(zero, known.is_done, lane) > 0.0, 0.0, soon)
-            moved = select(best == load(zero, memory.upper[before], at), zero, 1.0)
-            moved = select(low == load(zero, memory.lower[before], at), moved, 1.0)
-            moved = select(soon == load(zero, memory.soon[before], at), moved, 1.0)
+            best, low = select(is_done, end, discount * best), select(is_done, end, discount * low)
+            soon = select(is_done, 0.0, soon)  # nothing new comes after an end
+            moved = select(best == load(zero, tables.upper[before], at), zero, 1.0)
+            moved = select(low == load(zero, tables.lower[before], at), moved, 1.0)
+            moved = select(soon == load(zero, tables.soon[before], at), moved, 1.0)
             has_changed = has_changed or any_lane(moved > 0.0, count)
-            store(memory.lower[here], at, low)
-            store(memory.soon[here], at, soon)
+            store(tables.lower[here], at, low)
+            store(tables.soon[here], at, soon)
         else:
             best = take_best(zero, options, num_actions, actions, place, count, stream)
-            best = kept_value(zero, known, h, lane, best)
-        store(memory.upper[here], at, best)
+            best = select(is_done, end, discount * best)
+        store(tables.upper[here], at, best)
     return has_changed
-
-
-@part
-def list_states(memory: HeadroomMemory, seed: Whole, num_changed: Whole) -> Whole:
-    """List the observations to be computed at a step: the seed, and what leads to one that changed a step later."""
-    links, count = memory.links, np.int64(0)
-    if seed >= 0:
-        links.todo[0], links.is_listed[seed], count = seed, True, np.int64(1)
-    for i in range(num_changed):
-        place = np.int64(links.into[links.changed[i]])
-        while place > 0:
-            o = links.link_from[place - 1]
-            if not links.is_listed[o]:
-                links.is_listed[o], links.todo[count] = True, o
-                count += 1
-            place = np.int64(links.link_next[place - 1])
-    return count
-
-
-@part
-def begin_repair(memory: HeadroomMemory, counts: Counts, h: int, seed: Whole, num_changed: Whole, new_rows: Whole) -> Whole:
-    """Begin a step of a repair; return how many observations are to be computed."""
-    links = memory.links
-    if new_rows < counts.totals[ROWS]:
-        fill_step(memory, counts, h, new_rows, counts.totals[ROWS])
-    for i in range(num_changed):
-        place = np.int64(links.first_row[links.changed[i]])
-        while place > 0:
-            fill_step(memory, counts, h, place - 1, place)
-            place = np.int64(links.row_next[place - 1])
-    return list_states(memory, seed, num_changed)
-
-
-@part
-def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions, num_changed: Whole) -> Whole:
-    """Begin a step of a full plan; return how many observations are to be computed. The others are as a step later."""
-    known, (horizon, size, _) = memory.known, policy.shape
-    keeps_all, links = memory.upper.shape[0] > 2 and known.is_ordered, memory.links
-    fill_step(memory, counts, h, 0, counts.totals[ROWS])
-    if not known.is_theory:
-        find_spread(memory, counts, h, horizon)
-    is_new = not keeps_all or h == horizon - 1 or known.ends[h + 1] != known.ends[h + 2]
-    is_new = is_new or differ(known.least[h + 1], known.least[h + 2])
-    if is_new or num_changed > 0:
-        find_tops(memory, h, size)
-    else:
-        copy(memory.tops[h + 1], memory.tops[h])
-    # The first step is not discounted, and an episode cannot be over there.
-    is_new = is_new or h == 0 or differ(memory.shares[h], memory.shares[h + 1])
-    is_new = is_new or differ(memory.tops[h], memory.tops[h + 1])
-    if is_new:
-        for o in range(size):
-            links.todo[o] = o
-        return np.int64(size)
-    copy(memory.upper[h + 1], memory.upper[h])
-    copy(memory.lower[h + 1], memory.lower[h])
-    copy(memory.soon[h + 1], memory.soon[h])
-    copy(policy[h + 1].reshape(-1), policy[h].reshape(-1))
-    return list_states(memory, -1, num_changed)
-
-
-@part
-def differ(first: Floats, second: Floats) -> bool:
-    """Tell whether two rows of numbers differ anywhere."""
-    i = 0
-    while i < first.shape[0] and first[i] == second[i]:
-        i += 1
-    return i < first.shape[0]
-
-
-@part
-def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole:
-    """Take over the counts that the plan goes by; return the observation that a repair begins with, or −1."""
-    link_new(memory, counts)
-    if is_repair:
-        step = counts.recent[counts.totals[RECENT] - 1]
-        take_over_state(memory, counts, np.int64(step[0]), True)
-        return np.int64(step[0])
-    for o in range(counts.is_met.shape[0]):
-        if counts.is_met[o]:
-            take_over_state(memory, counts, o, False)
-    last = (memory.known.caps.shape[0] - 1) % memory.upper.shape[0]
-    for i in range(memory.values.size):  # V_H = 0
-        memory.upper[last, i] = 0.0
-        if memory.known.is_ordered:
-            memory.lower[last, i], memory.soon[last, i] = 0.0, 0.0
-    return np.int64(-1)
-
-
-@part
-def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
-    """Make a plan or repair the last one: change policy[H, O, M] and the tables; return the work done."""
-    (horizon, size, _), links, work = policy.shape, memory.links, 0
-    is_repair, new_rows, num_changed = counts.totals[IS_REPAIR] > 0, memory.planned.used[2], np.int64(0)
-    seed = begin_plan(memory, counts, is_repair)
-    for h in range(horizon - 1, -1, -1):
-        if is_repair:
-            num_todo = begin_repair(memory, counts, h, seed, num_changed, new_rows)
-        else:
-            num_todo = begin_again(memory, counts, h, policy, num_changed)
-        num_changed = np.int64(0)
-        for i in range(num_todo):
-            o = np.int64(links.todo[i])
-            has_changed = value_state(memory, h, o, policy, stream, is_repair)
-            links.is_listed[o] = False
-            if has_changed:
-                links.changed[num_changed] = o
-                num_changed += 1
-        work += num_todo
-    copy(memory.upper[0, : size * memory.values.shape[1]], memory.values.reshape(-1))
-    return 16 * policy.shape[2] * work

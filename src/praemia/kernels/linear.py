@@ -18,7 +18,18 @@ import numpy as np
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.counts import ROWS, TRANSITIONS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, select, store, zeros
-from praemia.kernels.records import LANES, NUM_EXITS, Actions, Bools, Floats, Ints, LayerArrays, Records, Unsigned, Whole
+from praemia.kernels.records import (
+    LANES,
+    NUM_EXITS,
+    Actions,
+    Bools,
+    Floats,
+    Ints,
+    LayerArrays,
+    Records,
+    Unsigned,
+    Whole,
+)
 from praemia.kernels.rows import fill_rows
 from praemia.kernels.ties import take_best
 
@@ -35,7 +46,9 @@ class PassArrays(NamedTuple):
 
 
 @inlined
-def begin_step(zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, count: int, h: int) -> None:
+def begin_step(
+    zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, count: int, h: int
+) -> None:
     """Fill in what follows a step: the row of ended episodes and the first ``count`` extra rows."""
     width = task.is_done.shape[0]
     for i in range(num_observations * width, (num_observations + 1) * width):
@@ -53,9 +66,26 @@ def kept_value(zero: Any, task: PassArrays, h: Whole, lane: Whole, value: Any) -
     return select(is_done, zero + task.ends[h], task.discount * value)
 
 
+@part
+def value_unmet(table: Floats, is_met: Bools, cap: float, width: int) -> None:
+    """Give observations that were never met the value that a pair never visited has."""
+    for o in range(is_met.shape[0]):
+        if not is_met[o]:
+            for i in range(o * width, (o + 1) * width):
+                table[i] = cap
+
+
 @inlined
 def mean_of(
-    zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
+    zero: Any,
+    start: Ints,
+    weights: Floats,
+    rows: Unsigned,
+    totals: Floats,
+    pair: Any,
+    table: Floats,
+    width: int,
+    lane: Whole,
 ) -> Any:
     """Return p̂Y of a pair with transitions (``Edges``)."""
     e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
@@ -69,7 +99,15 @@ def mean_of(
 
 @inlined
 def moments(
-    zero: Any, start: Ints, weights: Floats, rows: Unsigned, totals: Floats, pair: Any, table: Floats, width: int, lane: Whole
+    zero: Any,
+    start: Ints,
+    weights: Floats,
+    rows: Unsigned,
+    totals: Floats,
+    pair: Any,
+    table: Floats,
+    width: int,
+    lane: Whole,
 ) -> Any:
     """Return p̂Y and √Var_p̂(Y) of a pair with transitions (``Edges``)."""
     e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
@@ -186,6 +224,7 @@ def linear_pass(
                 place, count = o * num_machine_states + lane, num_machine_states - lane
                 best = take_best(zero, options, num_actions, actions, place, count, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
+    value_unmet(tables[0], is_planned, caps[0], width)
 
 
 @compiled

@@ -145,7 +145,12 @@ def play_episode(
     move_indptr, moves, reward_indptr, rewards = world.move_indptr, world.moves, world.reward_indptr, world.rewards
     exits, is_done, losses, numbers = world.exits, world.is_done, log.losses, chance.numbers
     visits, at_plan, slots, transitions = counts.visits, counts.at_plan, counts.slots, counts.transitions
-    step_visits, recent, recent_rewards, totals = counts.step_visits, counts.recent, counts.recent_rewards, counts.totals
+    step_visits, recent, recent_rewards, totals = (
+        counts.step_visits,
+        counts.recent,
+        counts.recent_rewards,
+        counts.totals,
+    )
     machine_visits, progress, used = counts.machine.visits, log.progress[0], chance.used[0]
     horizon, size, num_machine_states = policy.shape[0], policy.shape[1], policy.shape[2]
     num_actions, epsilon = visits.shape[0] // size, progress["epsilon"]
@@ -195,7 +200,14 @@ def play_episode(
         if machine_visits.shape[0] > 0 and count_move(counts.machine, label, m, m_next, reward):
             due = True
         if recent.shape[0] > 0:
-            recent[h, 0], recent[h, 1], recent[h, 2], recent[h, 3], recent[h, 4], recent[h, 5] = o, a, z, label, m, m_next
+            recent[h, 0], recent[h, 1], recent[h, 2], recent[h, 3], recent[h, 4], recent[h, 5] = (
+                o,
+                a,
+                z,
+                label,
+                m,
+                m_next,
+            )
             recent_rewards[h], totals[RECENT] = reward, h + 1
         o, m = z, m_next
         if z >= size or is_done[m]:

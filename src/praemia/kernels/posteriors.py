@@ -13,7 +13,7 @@ import numpy as np
 from praemia.kernels.compiling import compiled, part
 from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import Coefficients, PassArrays, Scratch, begin_step, kept_value, linear_pass
+from praemia.kernels.linear import Coefficients, PassArrays, Scratch, begin_step, kept_value, linear_pass, value_unmet
 from praemia.kernels.records import LANES, SMALLEST, Actions, Bools, Floats, Ints, Records, SmallInts, Unsigned
 from praemia.kernels.ties import take_best
 
@@ -180,3 +180,4 @@ def plan_best_of(
                 place = (h * size + o) * num_machine_states + lane
                 best = take_best(zero, options, num_actions, actions, place, num_machine_states - lane, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
+    value_unmet(scratch.tables[0], counts.is_met, caps[0], width)

@@ -14,7 +14,6 @@ from praemia.kernels.compiling import inlined, part
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store_integers
 from praemia.kernels.records import Actions, Floats, Ints, Whole
 
-
 LARGEST = 2**31 - 1
 
 
@@ -31,7 +30,9 @@ def uniform(stream: Ints) -> float:
 
 
 @inlined
-def take_best(zero: Any, options: Floats, num_actions: int, policy: Actions, place: Whole, count: int, stream: Ints) -> Any:
+def take_best(
+    zero: Any, options: Floats, num_actions: int, policy: Actions, place: Whole, count: int, stream: Ints
+) -> Any:
     """Return the best of options[a · lanes + k], sampling among equals; no random number is taken where there are none.
 
     The actions go to policy[place + k], flat, for ``count`` or fewer machine states k.

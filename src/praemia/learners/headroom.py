@@ -34,9 +34,10 @@ import numpy as np
 
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
-from praemia.kernels.counts import IS_REPAIR, Counts
-from praemia.kernels.headroom import HeadroomMemory, KnownArrays, LinkArrays, PlannedArrays, plan_headroom
-from praemia.kernels.records import END, LANES, NUM_EXITS, padded_width
+from praemia.kernels.counts import IS_REPAIR
+from praemia.kernels.headroom_memory import HeadroomMemory, KnownArrays, new_memory, table_bytes, with_room
+from praemia.kernels.records import END, padded_width
+from praemia.kernels.repair import plan_headroom
 from praemia.learners.backward import pass_arrays
 from praemia.learners.base import Learner, failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.experience import Experience
@@ -109,46 +110,21 @@ class Headroom(CanLearnMachine, StepwiseLearner):
         return self.order == "certain" and not self.learn_machine
 
     def new_memory(self, experience: Experience) -> HeadroomMemory:
-        spec, counts = experience.spec, experience._counts
-        known = self._known(experience)
-        pairs, width = len(counts.visits), padded_width(spec.num_machine_states)
-        num_tables = spec.horizon + 1 if self.replan_rule.word == REPAIR else 2
-        exists = (np.arange(width) < spec.num_machine_states).astype(np.float64)
-        memory = HeadroomMemory(
-            known=known,
-            planned=_no_counts(pairs),
-            links=_no_links(spec.num_observations),
-            upper=np.zeros((num_tables, 0)),
-            lower=np.zeros((num_tables if known.is_ordered else 0, 0)),
-            soon=np.zeros((num_tables if known.is_ordered else 0, 0)),
-            tops=np.zeros((0, 0)),
-            tops_by_label=np.zeros(0),
-            spread=np.zeros(3 * pairs * LANES),
-            spread_sums=np.zeros(3),
-            shares=np.zeros((spec.horizon, 2)),
-            exists=exists,
-            options=np.zeros(3 * max(1, spec.num_actions) * LANES),
-            values=np.zeros((spec.num_observations, width)),
-        )
-        return self.updated(memory, experience)
+        known, num_states = self._known(experience), experience.spec.num_machine_states
+        repairs = self.replan_rule.word == REPAIR
+        return self._checked(new_memory(known, experience._counts, num_states, repairs=repairs), experience)
 
     def updated(self, memory: HeadroomMemory, experience: Experience) -> HeadroomMemory:
         counts, known = experience._counts, self._known(experience)
         if known is not memory.known:
             memory = memory._replace(known=known)
             counts.totals[IS_REPAIR] = 0  # what is known has changed: the plan is made anew
-        width, num_tables = memory.values.shape[1], len(memory.upper)
-        rows, groups = len(memory.values) + NUM_EXITS + len(counts.rows), len(known.support.group_indptr) - 1
-        if memory.upper.shape[1] < rows * width:
-            needed = 8 * width * num_tables * (3 * rows + groups)
-            require_memory(needed, "the tables of all steps, for plans that are repaired; replan='growth' needs fewer")
-            tables = {name: getattr(memory, name) for name in ("upper", "lower", "soon")}
-            memory = memory._replace(**{name: _wider(table, rows * width) for name, table in tables.items()})
-        if memory.tops.shape[1] < groups * width:
-            memory = memory._replace(tops=np.zeros((max(1, num_tables - 1) if num_tables > 2 else 1, groups * width)))
-        if len(memory.tops_by_label) < len(known.top_paid[0]):
-            memory = memory._replace(tops_by_label=np.zeros(len(known.top_paid[0])))
-        return memory._replace(planned=_more_counts(memory.planned, counts), links=_more_links(memory.links, counts))
+        return with_room(self._checked(memory, experience), counts)
+
+    def _checked(self, memory: HeadroomMemory, experience: Experience) -> HeadroomMemory:
+        needed = "the tables of all steps, for plans that are repaired; replan='growth' needs fewer"
+        require_memory(table_bytes(memory, experience._counts), needed)
+        return memory
 
     def _known(self, experience: Experience) -> KnownArrays:
         spec = experience.spec
@@ -191,45 +167,3 @@ def _known_machine(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownAr
         is_ordered=learner.is_ordered,
         has_caps=is_learned,
     )
-
-
-def _no_counts(pairs: int) -> PlannedArrays:
-    """Return the counts of a plan before the first one."""
-    visits, start, used = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64), np.zeros(3, dtype=np.int64)
-    size, room = np.zeros(pairs, dtype=np.int32), np.zeros(pairs, dtype=np.int32)
-    weights, rows = np.zeros(0), np.zeros(0, dtype=np.uint32)
-    return PlannedArrays(visits, start, size, room, weights, rows, np.zeros((pairs, 2)), used)
-
-
-def _more_counts(planned: PlannedArrays, counts: Counts) -> PlannedArrays:
-    """Return the counts of a plan with room for all that was counted.
-
-    Rooms are 4, 8, 16 …; those that a pair has outgrown take less than the last one.
-    """
-    most = 8 * len(counts.transitions) + 4 * len(planned.visits)
-    if len(planned.weights) >= most:
-        return planned
-    weights, rows = np.zeros(most), np.zeros(most, dtype=np.uint32)
-    weights[: len(planned.weights)], rows[: len(planned.rows)] = planned.weights, planned.rows
-    return planned._replace(weights=weights, rows=rows)
-
-
-def _no_links(size: int) -> LinkArrays:
-    by_state = [np.zeros(size, dtype=np.int32) for _ in range(4)]
-    none = np.zeros(0, dtype=np.int32)
-    return LinkArrays(by_state[0], none, none, by_state[1], none, *by_state[2:], np.zeros(size, dtype=bool))
-
-
-def _more_links(links: LinkArrays, counts: Counts) -> LinkArrays:
-    """Return the lists with room for all that was counted."""
-    sizes = {"link_from": counts.transitions, "link_next": counts.transitions, "row_next": counts.rows}
-    grown = {
-        name: np.pad(old, (0, len(like) - len(old)))
-        for name, like in sizes.items()
-        if len(old := getattr(links, name)) < len(like)
-    }
-    return links._replace(**grown) if grown else links
-
-
-def _wider(tables: np.ndarray, size: int) -> np.ndarray:
-    return np.pad(tables, [(0, 0), (0, size - tables.shape[1])])

@@ -69,7 +69,6 @@ def register(kind: Kind) -> Kind:
     >>> from typing import ClassVar
     >>> import praemia
     >>> @praemia.learners.register
-    ... @dataclass(frozen=True, kw_only=True)
     ... class Idle(praemia.Random):
     ...     name: ClassVar[str] = "idle"
     >>> praemia.learners.make("idle") == Idle()

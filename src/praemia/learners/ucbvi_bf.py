@@ -27,8 +27,8 @@ from praemia.arithmetic import portable_log
 from praemia.learners.backward import plan_with_bonus
 from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.experience import Experience
-from praemia.tasks.spec import TaskSpec
 from praemia.learners.ucbvi import later_visits
+from praemia.tasks.spec import TaskSpec
 
 
 class UCBVIBF(Learner):

@@ -164,9 +164,7 @@ def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
 def checked_policy(plan: object, learner: Learner, spec: TaskSpec) -> NDArray[Any]:
     """Check a learner's plan; return its policy as kernels take it."""
     if not isinstance(plan, LearnerPlan):
-        raise PlanError(
-            f"learner {learner.name!r} returned {type(plan).__name__} from plan(); expected a LearnerPlan"
-        )
+        raise PlanError(f"learner {learner.name!r} returned {type(plan).__name__} from plan(); expected a LearnerPlan")
     if plan._checked is not None and plan._checked[0] is plan.policy:
         return plan._checked[1]  # type: ignore[no-any-return]
     try:

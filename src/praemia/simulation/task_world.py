@@ -50,7 +50,9 @@ class TaskWorld(World):
         self.arrays = shared._replace(edges=shared.edges.copy(), extra_rows=shared.extra_rows.copy())
         if learner.learn_machine:  # which labels have no effect is not known
             every = np.ones(len(shared.edges), dtype=bool)
-            self._number_rows(*continuation_rows(task.mdp.labels, task.model.arrays.successors, every, task.num_observations))
+            self._number_rows(
+                *continuation_rows(task.mdp.labels, task.model.arrays.successors, every, task.num_observations)
+            )
         self.values = _value_arrays(task)
         self.values = self.values._replace(tables=np.zeros_like(self.values.tables))
         if not valued:
@@ -154,7 +156,9 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     ends = (task.model.exits, step_weights(task.max_steps, task.discount), task.spec.is_done)
     nothing = np.zeros(0)
     best = BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing, nothing)
-    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, _row_places(task.model.arrays.extra_rows), *machine, *ends, best)
+    return kernels.WorldArrays(
+        starts, mdp.indptr.copy(), edges, _row_places(task.model.arrays.extra_rows), *machine, *ends, best
+    )
 
 
 @cached_per_object
@@ -174,5 +178,9 @@ def _value_arrays(task: Task) -> ValueArrays:
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, padded_width(task.num_machine_states)
     discounts = np.where(np.arange(task.max_steps) > 0, task.discount, 1.0)
-    layers, exits, tables = task.table.layers(width), padded_exits(model.exits, width), np.zeros((2, model.num_rows * width))
+    layers, exits, tables = (
+        task.table.layers(width),
+        padded_exits(model.exits, width),
+        np.zeros((2, model.num_rows * width)),
+    )
     return ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
