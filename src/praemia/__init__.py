@@ -24,7 +24,7 @@ _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
-    "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
+    "praemia.exploration": ("Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files.load_save": ("load_machine", "load_task", "save_machine", "save_task"),
     "praemia.inference": ("Inference", "infer"),
     "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan", "plan_with_bonus"),

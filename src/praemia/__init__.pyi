@@ -4,7 +4,7 @@ from praemia.comparison import compare
 from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
-from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
+from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
 from praemia.files.load_save import load_machine, load_task, save_machine, save_task
 from praemia.inference import Inference, infer
 from praemia.learners import (
@@ -60,7 +60,6 @@ __all__ = [
     "UCBVIPRM",
     "UCRL2RM",
     "BlackBox",
-    "CoverageReward",
     "Dataset",
     "Experience",
     "Headroom",
