@@ -68,10 +68,10 @@ def new_tables(num_rows: int, num_states: int) -> NDArray[np.float64]:
 
 
 @cached_per_object
-def _kernel_data(model: Model) -> tuple[Any, Any, NDArray[np.float64]]:
+def _kernel_data(model: Model) -> tuple[Any, ...]:
     """Return p, the machine and the exits as kernels take them."""
-    width = padded_width(model.num_machine_states)
-    return model.arrays, model.table.layers(width), padded_exits(model.exits, width)
+    width, p = padded_width(model.num_machine_states), model.arrays
+    return p.indptr, p.probs, p.rows, p.extra_rows, model.table.layers(width), padded_exits(model.exits, width)
 
 
 class BackwardPass:

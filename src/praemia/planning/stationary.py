@@ -34,7 +34,7 @@ STRIDES = (8, 128)  # steps between the values that are combined: at first, and 
 MEMORIES = (24, 96)  # differences of values that are combined: at first, and at most
 MEMORY_SIZE = 1 << 26  # numbers; in large tasks fewer differences are combined
 GOOD = 100.0  # if an extrapolation shrinks the error by less, more steps are combined
-SAMPLE = 2048  # product states that the weights are computed from
+SAMPLE = 512  # product states that the weights are computed from
 ROUNDING = 1e-11  # share of the largest value from which on differences are rounding errors
 
 
