@@ -120,8 +120,8 @@ KERNELS = (
     Fault(
         "the last successor of a policy's pair is lost",
         "kernels/exact.py",
-        "np.uint64(model.indptr[pair + np.uint64(1)])",
-        "np.uint64(max(model.indptr[pair] + 1, model.indptr[pair + np.uint64(1)] - 1))",
+        "np.uint64(indptr[pair + np.uint64(1)])",
+        "np.uint64(max(indptr[pair] + 1, indptr[pair + np.uint64(1)] - 1))",
         POLICIES,
     ),
     Fault(
