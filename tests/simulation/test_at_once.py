@@ -82,13 +82,13 @@ def test_compiled_and_single_plans_are_the_same(name: str) -> None:
 class Noting(TaskWorld):
     """A world that values each plan once more when it is noted."""
 
-    def note_plan(self) -> None:
-        before = self.num_plans
-        super().note_plan()
-        if self.num_plans > before:
-            self.noted.append((self.played, praemia.evaluate(self.task, self.policy.swapaxes(1, 2)).value))
-
     noted: ClassVar[list[tuple[int, float]]] = []
+
+    def play(self, most: int) -> None:
+        before = self.num_plans
+        super().play(most)
+        for plan in self.log.plans[before : self.num_plans]:
+            self.noted.append((int(plan["episode"]), praemia.evaluate(self.task, self.policy.swapaxes(1, 2)).value))
 
 
 @pytest.mark.parametrize("name", ["headroom", "psrl", "random"])

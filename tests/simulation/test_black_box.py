@@ -18,8 +18,7 @@ from strategies import tasks
 
 from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
 from praemia.errors import ModelError, ParameterError
-from praemia.kernels.records import NUM_EXITS
-from praemia.learners.base import Experience, Recent
+from praemia.learners.experience import Experience, Recent
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.task import Task
 
@@ -190,22 +189,17 @@ class Recorded:
 def meaning(shown: Experience) -> Counter[Any]:
     """Return how often each pair was followed by each successor under each label: where it leads and what it pays."""
     found: Counter[Any] = Counter()
-    count_arrays, table, size = shown.count_arrays, shown.spec.table, shown.spec.num_observations
+    table, seen = shown.spec.table, shown.transitions
 
     def law(label: int) -> Any:
         rows = range(label * table.num_states, (label + 1) * table.num_states)
         edges = [range(table.indptr[row], table.indptr[row + 1]) for row in rows]
         return tuple(tuple((int(table.targets[j]), table.probs[j], table.rewards[j]) for j in row) for row in edges)
 
-    for number, pair in enumerate(count_arrays.pairs):
-        for seen in count_arrays.successors[pair["first"] : pair["first"] + pair["distinct"]]:
-            z, row, label = int(seen["target"]), int(seen["row"]), int(seen["label"])
-            if row >= size:
-                assert tuple(count_arrays.rows[row - size - NUM_EXITS][["target", "label"]]) == (z, label)
-            else:
-                assert row == z
-                assert table.has_no_effect[label]
-            found[number, z, law(label)] += int(seen["count"])
+    pairs = seen.observations * shown.spec.num_actions + seen.actions
+    columns = (pairs.tolist(), seen.successors.tolist(), seen.labels.tolist(), seen.counts.tolist())
+    for pair, z, label, count in zip(*columns, strict=True):
+        found[pair, z, law(label)] += count
     return found
 
 

@@ -19,12 +19,14 @@ to 50 and H up to 200. ``praemia league`` plays such tasks; no constant of a lea
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from praemia.envs.builtin_machines import random_machine
 from praemia.envs.drawn_grids import lake, map_kind, maze, office, rooms, traps
 from praemia.envs.drawn_kernels import Kind, Ranges, chain, labelled_at_random, lock, queue, random_kind, sea, store
-from praemia.errors import require_whole, unknown_name
+from praemia.errors import PraemiaWarning, require_whole, unknown_name
 from praemia.limits import require_memory
 from praemia.tasks.task import Task
 
@@ -111,4 +113,6 @@ def random_task(
     rng = np.random.default_rng([seed, observations, actions, machine_states, branching, propositions])
     mdp = labelled_at_random(rng, observations, actions, branching, names)
     machine = random_machine(rng, machine_states, names)
-    return Task(mdp, machine, horizon, f"random-{observations}x{actions}x{machine_states}-{seed}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PraemiaWarning)  # of propositions that are true nowhere
+        return Task(mdp, machine, horizon, f"random-{observations}x{actions}x{machine_states}-{seed}")

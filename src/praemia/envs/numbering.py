@@ -103,9 +103,11 @@ class EncodedNumbering:
         self.encode, self.size = encode, size
         self._numbers: dict[Hashable, int] = {}
         self._is_whole: bool | None = None  # unknown before the first element
+        self.renumberings = np.zeros(1, dtype=np.int64)
 
     def forget(self) -> None:
         """Begin to number anew, so that a run depends on its seed alone."""
+        self.renumberings += bool(self._numbers)  # whole numbers stay as they are
         self._numbers.clear()
         self._is_whole = None
 
