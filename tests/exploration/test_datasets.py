@@ -14,7 +14,6 @@ from oracles import label_of
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.files.arrays import PackedArrays, pack_arrays
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.planning.exact import evaluate, solve
@@ -206,19 +205,3 @@ def test_coverage_says_what_was_never_reached() -> None:
     assert dataset.unreached.tolist() == [1, 2]
     assert "never reached: there, beyond" in dataset.coverage()
     assert dataset.reachability.tolist() == [2.0, 0.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("number", "remedy"),
-    [
-        (1, "read it with praemia 0.2, or make it again"),
-        (3, "an older version wrote it, 0.3 or one in development; make it again"),
-        (99, "read it with the version that wrote it, which is newer"),
-    ],
-)
-def test_data_of_another_format_says_which_version_reads_it(tmp_path: Path, number: int, remedy: str) -> None:
-    data = explore(tiny_task(0), episodes=2, method="uncertainty").to_bytes()
-    path = tmp_path / "data.npz"
-    path.write_bytes(pack_arrays(PackedArrays(data, "data").header() | {"format": number}, {}))
-    with pytest.raises(FileError, match=f"of format {number}; this version of praemia reads format 4: {remedy}"):
-        Dataset.load(path)

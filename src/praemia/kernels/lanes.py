@@ -220,7 +220,7 @@ def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @_function(store_integers, lambda table, at, lanes, count: types.none)
 def _store_integers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    (table, _, lanes, _), size = sig.args, sig.args[2].count
+    table, size = sig.args[0], sig.args[2].count
     at, count = (_index(context, builder, sig.args[i], args[i]) for i in (1, 3))
     numbers = builder.fptosi(args[2], ir.VectorType(ir.IntType(table.dtype.bitwidth), size))
     with builder.if_else(builder.icmp_signed(">=", count, INT64(size))) as (every, some):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.envs.numbering import EncodedNumbering
+from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import origin_of
@@ -137,7 +137,7 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
 
 def _renumberings(task: Task | BlackBox) -> tuple[NDArray[np.int64], int] | None:
     """Return how often a black box has numbered its observations anew, to be looked at again, and as a number."""
-    if isinstance(task, Task) or not isinstance(task.observations, EncodedNumbering):
+    if isinstance(task, Task) or not isinstance(task.observations, EncodedIndex):
         return None
     return task.observations.renumberings, int(task.observations.renumberings[0])
 

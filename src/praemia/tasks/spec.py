@@ -28,17 +28,11 @@ from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import MappedMachine, RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.tasks.model import exits_at_end
+from praemia.tasks.model import read_only as read_only
 
 MAX_TRIPLES = 4_000_000  # of (o, a, o') whose labels are asked for to see what can follow a pair
 PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
 NOT_MET: Label = frozenset({"a label not met so far"})
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of an array that cannot be written to."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 @dataclass(frozen=True, eq=False)
