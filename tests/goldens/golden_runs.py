@@ -12,7 +12,6 @@ from golden_tasks import FIXED_BITS, box, tasks
 import praemia
 from praemia.learners.replanning import ReplanRule
 
-SEEDS = (0, 1)
 EPISODES = {"flower-4": 60, "frozen-lake": 80}
 USUAL = 120  # episodes elsewhere
 BEGINNING, EARLY = "/beginning", 4  # how a run began: so many plans and episodes
@@ -79,15 +78,14 @@ def runs(nudge: float) -> Iterator[Record]:
     """Play every learner on every task."""
     for name in praemia.learners.names():
         for task in tasks():
-            for seed in SEEDS:
-                yield from played(f"{name}/{task}/seed{seed}", name, {}, task, seed, nudge)
+            yield from played(f"{name}/{task}", name, {}, task, nudge)
 
 
 def settings(nudge: float) -> Iterator[Record]:
     """Play learners at other settings than their defaults."""
     for title, (name, parameters) in OTHER_SETTINGS.items():
         for task in ("warehouse-3", "errands"):
-            yield from played(f"{title}/{task}", name, parameters, task, 0, nudge)
+            yield from played(f"{title}/{task}", name, parameters, task, nudge)
 
 
 def learn_machine(nudge: float) -> Iterator[Record]:
@@ -95,7 +93,7 @@ def learn_machine(nudge: float) -> Iterator[Record]:
     for name in MACHINE_LEARNERS:
         for seen, parameters in WHAT_IS_SEEN.items():
             for task in ("warehouse-3", "errands", "flower-4"):
-                yield from played(f"{name}/{seen}/{task}", name, parameters, task, 0, nudge)
+                yield from played(f"{name}/{seen}/{task}", name, parameters, task, nudge)
 
 
 def boxes(nudge: float) -> Iterator[Record]:
@@ -113,10 +111,10 @@ def learner(name: str, parameters: dict[str, Any], nudge: float) -> praemia.Lear
     return praemia.learners.make(name, **{**parameters, **moved})
 
 
-def played(title: str, name: str, parameters: dict[str, Any], task: str, seed: int, nudge: float) -> Iterator[Record]:
+def played(title: str, name: str, parameters: dict[str, Any], task: str, nudge: float) -> Iterator[Record]:
     """Play a learner on a task and record the run."""
     one = learner(name, parameters, nudge)
-    run = praemia.simulate(tasks()[task], one, num_episodes=EPISODES.get(task, USUAL), seed=seed)
+    run = praemia.simulate(tasks()[task], one, num_episodes=EPISODES.get(task, USUAL))
     plain = name in PLAIN and task in FIXED_BITS and parameters.get("constants") != "theory"
     return recorded(title, run, plain)
 

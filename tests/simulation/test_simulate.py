@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from math import log2
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_oracles import Diary, Wanderer, Watched, between_episodes, replay, shown_policy
 from row_tables import fill
-from scipy.stats import chi2, chi2_contingency
+from scipy.stats import chi2
 from strategies import tasks
 
 from praemia import Run, envs, evaluate, learners, simulate, solve
@@ -212,28 +211,6 @@ def test_what_a_learner_is_shown_cannot_be_changed() -> None:
             array[...] = 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_runs_on_the_product_have_the_law_of_runs_on_observations(seed: int) -> None:
-    """χ² of the first episodes' transitions (o, a, o') and of the returns; error level 0.001 for each of the six."""
-    task = envs.make(f"random-4x2x3-{seed}", horizon=6)
-    samples: list[tuple[Counter[Any], Counter[Any]]] = []
-    A, M, num_episodes = task.num_actions, task.num_machine_states, 3_000
-    random_player = learners.make("random", replan="episode")
-    for player in (Watched(random_player), Watched(OnProduct(random_player))):
-        run = simulate(task, player, num_episodes + 1, seed)
-        seen: Counter[Any] = Counter()
-        for (pair, successor), count in counts_of(player.shown[-1]).items():
-            on_product = isinstance(player.learner, OnProduct)
-            key = (pair // A // M * A + pair % A, successor // M) if on_product else (pair, successor)
-            seen[key] += count
-        samples.append((seen, Counter(np.digitize(run.returns, np.linspace(0.2, 3.0, 8)).tolist())))
-    for first, second in zip(*samples, strict=True):
-        kinds = [kind for kind in first | second if first[kind] + second[kind] >= 20]
-        assert len(kinds) > 3
-        table = [[counter[kind] for kind in kinds] for counter in (first, second)]
-        assert chi2_contingency(table).pvalue > 0.001
-
-
 class OnProduct:
     """A player that ignores what it sees, counted on the product."""
 
@@ -244,17 +221,6 @@ class OnProduct:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.learner, name)
-
-
-@pytest.mark.parametrize("name", FROM_COUNTS)
-def test_the_number_of_plans_grows_with_the_logarithm_of_time(name: str) -> None:
-    task = envs.make("random-4x2x2-3", horizon=5)
-    states = task.num_observations * (task.num_machine_states if name == "ucbvi" else 1)
-    most = states * task.num_actions * (log2(2_000 * task.horizon) + 2)
-    for rule in ("doubling", "epoch"):
-        run = simulate(task, learners.make(name, replan=rule), 2_000, 1)
-        assert 2 <= run.num_plans <= most
-    assert simulate(task, learners.make(name, replan="episode"), 200, 1).num_plans == 200
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])

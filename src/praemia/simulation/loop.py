@@ -58,7 +58,7 @@ class World(ABC):
         self.progress = self.log.progress[0]
         self.progress["at_once"], self.progress["epsilon"] = learner.replan_rule.at_once, learner.random_share
         self.plan: LearnerPlan | None = None
-        self.policy: NDArray[Any] | None = None
+        self.policy: Any = None
         self.counts = self._empty_counts()
 
     def _empty_counts(self) -> Counts:
