@@ -9,12 +9,8 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import pytest
-from numba import njit
-from numpy.typing import NDArray
 
 from praemia.kernels import compiling
 
@@ -180,24 +176,3 @@ def test_kernels_compiled_by_several_processes_do_not_take_parts_of_each_other(t
     apart = [*solve("4"), *solve("9")]
     assert solve("4", "9") == apart
     assert solve("9", "4") == apart[::-1]
-
-
-def test_borrowed_arrays_are_the_same_arrays_and_their_owners_are_not_counted() -> None:
-    class Two(NamedTuple):
-        first: NDArray[np.float64]
-        second: NDArray[np.float64]
-
-    @njit
-    def add(both: Two, table: NDArray[np.float64]) -> None:
-        both, table = compiling.borrowed(both), compiling.borrowed(table)
-        for row in range(len(table)):
-            line = table[row]
-            for i in range(len(line)):
-                line[i] += both.first[i] + both.second[row]
-
-    both, table = Two(np.arange(3.0), np.arange(2.0)), np.ones((2, 3))
-    held = sys.getrefcount(table)
-    add(both, table)
-    assert table.tolist() == [[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]
-    assert sys.getrefcount(table) == held
-    assert "NRT_incref" not in next(iter(add.inspect_asm().values())).split("cpython")[0]

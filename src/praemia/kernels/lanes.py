@@ -31,22 +31,22 @@ def zeros(count: int) -> Any:
     return np.zeros(count)
 
 
-def load(like: Any, table: Any, at: int) -> Any:
+def load(like: Any, table: Any, at: Any) -> Any:
     """Return the lanes table[at], table[at + 1] …, as many as ``like`` has."""
     return table[at : at + len(like)].copy()
 
 
-def gather(like: Any, table: Any, base: int, places: Any, at: int) -> Any:
+def gather(like: Any, table: Any, base: Any, places: Any, at: Any) -> Any:
     """Return the lanes table[base + places[at]], table[base + places[at + 1]] …; places are unsigned."""
     return table[base + places[at : at + len(like)].astype(np.int64)]
 
 
-def store(table: Any, at: int, lanes: Any) -> None:
+def store(table: Any, at: Any, lanes: Any) -> None:
     """Write lanes to table[at], table[at + 1] …"""
     table[at : at + len(lanes)] = lanes
 
 
-def store_integers(table: Any, at: int, lanes: Any, count: int) -> None:
+def store_integers(table: Any, at: Any, lanes: Any, count: int) -> None:
     """Write the first ``count`` lanes, which are integers, to an array of integers."""
     used = min(count, len(lanes))
     table[at : at + used] = lanes[:used]
