@@ -351,8 +351,8 @@ KERNELS = (
     Fault(
         "the spread is that of the first step at all steps",
         "kernels/headroom.py",
-        "memory.shares[h, 0] * (top - mean)",
-        "memory.shares[0, 0] * (top - mean)",
+        "spread.shares[h, 0] * (top - mean)",
+        "spread.shares[0, 0] * (top - mean)",
         f"{MATTERS_TO_HEADROOM}[practical-3]",
     ),
     Fault(
@@ -379,7 +379,7 @@ KERNELS = (
     Fault(
         "a repair leaves the continuation rows of what changed",
         "kernels/repair.py",
-        "            fill_step(memory, counts, h, place - 1, place)\n",
+        "            fill_step(known, tables, counts.rows, size, h, place - 1, place)\n",
         "",
         REPAIR,
     ),

@@ -80,7 +80,7 @@ class Task(Displayed):
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        return self if machine is self.machine else self._with(machine=machine)
+        return self if machine is self.machine else self.changed(machine=machine)
 
     def _validate_labels(self) -> None:
         propositions = self.machine.propositions
@@ -100,7 +100,7 @@ class Task(Displayed):
                 guess = did_you_mean(name, sorted(occurring))
                 warnings.warn(message + guess, PraemiaWarning, stacklevel=stacklevel)
 
-    def _with(self, **changes: Any) -> Task:
+    def changed(self, **changes: Any) -> Task:
         """Return the task with other parts; what was warned of when it was made is not warned of again."""
         other = object.__new__(Task)
         other.__dict__.update({item.name: getattr(self, item.name) for item in fields(self)}, **changes)
@@ -172,13 +172,13 @@ class Task(Displayed):
         the machine never reads.
         """
         propositions = frozenset().union(*self.mdp.label_sets)
-        other = self._with(machine=machine.over(sorted(propositions)))
+        other = self.changed(machine=machine.over(sorted(propositions)))
         other._warn_of_absent(3)
         return other
 
     def with_horizon(self, horizon: int | None) -> Task:
         """Return the same task with another horizon, or with none."""
-        return self._with(horizon=horizon)
+        return self.changed(horizon=horizon)
 
     def with_discount(self, discount: float) -> Task:
         """Return the same task with another discount.
@@ -189,7 +189,7 @@ class Task(Displayed):
         >>> praemia.envs.warehouse(size=3).with_discount(0.9)
         Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, discount 0.9)
         """
-        return self._with(discount=discount)
+        return self.changed(discount=discount)
 
     def with_until_done(self, until_done: bool = True) -> Task:
         """Return the same task with episodes that end when the machine is done, or that do not.
@@ -200,7 +200,7 @@ class Task(Displayed):
         >>> praemia.envs.warehouse(size=3).with_until_done()
         Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, until done)
         """
-        return self._with(until_done=until_done)
+        return self.changed(until_done=until_done)
 
     def draw(self) -> TaskDrawing:
         """Draw the task: its map or, if it has none, a graph of its observations.
