@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from praemia import Task, envs, learners, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.league import contestants
 from praemia.statistics.intervals import ratio_within_groups
 from praemia.text_tables import Table, number
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=3_000)
     asked = parser.parse_args()
-    tasks = {kind: [envs.drawn_task(kind, FIRST_SEED + i) for i in range(asked.tasks)] for kind in KINDS}
+    tasks = {kind: [envs.generated_task(kind, FIRST_SEED + i) for i in range(asked.tasks)] for kind in KINDS}
     length = (asked.runs, asked.episodes)
     ours = {task.name: mean_regret(task, learners.make(OURS), *length) for group in tasks.values() for task in group}
     rows = []

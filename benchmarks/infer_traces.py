@@ -7,8 +7,6 @@ import time
 import numpy as np
 
 import praemia
-from praemia.inference.player import play_episodes
-from praemia.inference.reading import traces_from_arrays
 
 TASKS = (
     praemia.envs.riverswim(5, 20),
@@ -19,9 +17,12 @@ TASKS = (
 
 def main() -> None:
     for task in TASKS:
-        played = play_episodes(task, 10_000, np.random.default_rng(0))
+        shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
+        uniform = np.full(shape, 1 / task.num_actions)
+        episodes = (praemia.rollout(task, uniform, seed=seed) for seed in range(10_000))
+        traces = [[(step.label, step.reward) for step in episode] for episode in episodes]
         began = time.perf_counter()
-        inference = praemia.infer(traces_from_arrays(played.labels, played.rewards, task.mdp.label_sets))
+        inference = praemia.infer(traces)
         seconds = time.perf_counter() - began
         steps = f"10,000 traces of {task.horizon} steps"
         print(f"{task.name:<16} {steps}: {seconds:5.1f} s, {inference.machine.num_states} states")

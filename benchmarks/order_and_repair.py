@@ -22,7 +22,7 @@ from headroom_030 import Headroom030
 from scipy.stats import fisher_exact
 
 from praemia import Run, Task, envs, learners, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 from praemia.statistics.intervals import ratio_over_groups, ratio_within_groups
 from praemia.statistics.standings import is_linear
@@ -58,7 +58,7 @@ def drawn(runs: int, episodes: int) -> Iterator[str]:
         print(f"playing {kind}", file=sys.stderr)
         logs[kind] = []
         for seed in SEEDS:
-            task = envs.drawn_task(kind, seed)
+            task = envs.generated_task(kind, seed)
             new, old = (runs_of(task, learner, runs, episodes, 81) for learner in (NEW, OLD))
             logs[kind].append(float(np.log(regrets(new).mean() / regrets(old).mean())))
             linear += [sum(map(is_linear, found)) for found in (new, old)]
@@ -87,7 +87,7 @@ def tails(runs: int, episodes: int) -> Iterator[str]:
         print(f"playing {kind}", file=sys.stderr)
         logs, estimates = np.zeros(RESAMPLES), []
         for seed in TAIL_SEEDS:
-            found = [runs_of(envs.drawn_task(kind, seed), learner, runs, episodes, 83) for learner in (NEW, OLD)]
+            found = [runs_of(envs.generated_task(kind, seed), learner, runs, episodes, 83) for learner in (NEW, OLD)]
             linear += [sum(map(is_linear, own)) for own in found]
             new, old = map(regrets, found)
             estimates.append(np.log(worst_tenth(new) / worst_tenth(old)))

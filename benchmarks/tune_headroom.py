@@ -22,13 +22,13 @@ from praemia.kernels.bonus import natural_log
 from shuffled_offices import shuffled_offices
 
 from praemia import Run, Task, envs, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
 from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
 from praemia.text_tables import Table
 
-DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
+DRAWN = tuple(f"generated-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
 DRAWN_EPISODES = 3_000
 OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
 

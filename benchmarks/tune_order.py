@@ -20,7 +20,7 @@ import numpy as np
 from headroom_030 import Headroom030
 
 from praemia import Run, Task, envs, learners, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
 from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
@@ -44,7 +44,7 @@ def tasks(until_done: bool) -> dict[str, list[Task]]:
     for kind in KINDS:
         group = f"{kind}s" if f"{kind}s" in GROUPS else "others"
         for seed in SEEDS.get(kind, TUNING_SEEDS[10:12]):
-            task = envs.drawn_task(kind, seed)
+            task = envs.generated_task(kind, seed)
             found[group].append(task.with_until_done() if until_done else task)
     return found
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from praemia.inference.player import play_episodes
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -139,8 +139,34 @@ def isomorphism(machine: RewardMachine, table: Table) -> dict[str, int] | None:
 
 def played_traces(task: Task, num_episodes: int, seed: int = 0) -> list[list[tuple[Label, float]]]:
     """Play uniformly at random; return the episodes as lists of (label, reward)."""
-    played, sets = play_episodes(task, num_episodes, np.random.default_rng(seed)), task.mdp.label_sets
+    mdp, rng, traces = task.mdp, random.Random(seed), []
+    edges = list(zip(mdp.successors.tolist(), mdp.labels.tolist(), mdp.ends.tolist(), strict=True))
+    rows = [slice(first, last) for first, last in zip(mdp.indptr, mdp.indptr[1:], strict=False)]
+    ways = [(edges[row], mdp.probs[row].tolist()) for row in rows]
+    moves = {
+        (state, number): list(zip(*_moves(task.machine, state, label), strict=True))
+        for state in task.machine.states
+        for number, label in enumerate(mdp.label_sets)
+    }
+    for _ in range(num_episodes):
+        (o,), state, has_ended, trace = (
+            rng.choices(range(mdp.num_observations), mdp.start_probs),
+            task.machine.initial,
+            False,
+            [],
+        )
+        while not has_ended and len(trace) < task.max_steps:
+            ((o, label, has_ended),) = rng.choices(*ways[o * task.num_actions + rng.randrange(task.num_actions)])
+            ((state, reward),) = rng.choices(*moves[state, label])
+            trace.append((mdp.label_sets[label], reward))
+        traces.append(trace)
+    return traces
+
+
+def _moves(machine: RewardMachine, state: str, label: Label) -> list[tuple[tuple[str, float], float]]:
+    """Return the states and rewards that can follow, with their probabilities."""
     return [
-        [(sets[label], reward) for label, reward in zip(labels, rewards, strict=True) if label >= 0]
-        for labels, rewards in zip(played.labels.tolist(), played.rewards.tolist(), strict=True)
+        ((out.target, value), out.probability * probability)
+        for out in machine.outcomes(state, label)
+        for value, probability in zip(out.reward.values, out.reward.probabilities, strict=True)
     ]

@@ -70,7 +70,7 @@ def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("--learner", "headroom", "--learner", "ucbvi-prm", "--runs", "2", "--episodes", "100", "--jobs", "1")
-    league = ["league", "--task", "drawn-lake-42", *names, "--out", str(tmp_path)]
+    league = ["league", "--task", "generated-lake-42", *names, "--out", str(tmp_path)]
     assert execute(league) == 0
     assert "not decided   headroom is first in the league on tasks that nobody tuned on." in capsys.readouterr().out
     assert execute([*league, "--json"]) == 0
@@ -91,14 +91,14 @@ def test_of_tasks_of_ones_own_nothing_is_claimed(tmp_path: Path, capsys: pytest.
 @pytest.mark.usefixtures("no_page")
 def test_the_papers_settings_are_printed_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("--learner", "eqo", "--learner", "told-support", "--runs", "1", "--episodes", "60", "--jobs", "1")
-    league = ["league", "--task", "drawn-chain-3", "--task", "riverswim-5", *names, "--out", str(tmp_path)]
+    league = ["league", "--task", "generated-chain-3", "--task", "riverswim-5", *names, "--out", str(tmp_path)]
     assert execute(league) == 0
     shown = capsys.readouterr().out
     assert "Tasks on which constants were chosen, the paper's settings among them:" in shown
     assert "oracle baselines, which know part of p" in shown
     assert execute([*league, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["tasks"], found["paper"]["tasks"]) == (["drawn-chain-3"], ["riverswim-5"])
+    assert (found["tasks"], found["paper"]["tasks"]) == (["generated-chain-3"], ["riverswim-5"])
     assert found["yardsticks"] == ["told-support"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from praemia import learners, solve
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.errors import PraemiaError
 from praemia.experiments.league import (
     LARGE,
@@ -88,14 +88,14 @@ def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_report
 @pytest.mark.parametrize(
     ("task", "untouched"),
     [
-        ("drawn-lake-300", True),
-        ("drawn-lake-1000", False),
-        ("drawn-lake-large-1000", False),
+        ("generated-lake-300", True),
+        ("generated-lake-1000", False),
+        ("generated-lake-large-1000", False),
         ("random-20x4x5-2", False),
         ("office-mail", False),
         ("random-4x2x2-9", True),
-        ("drawn-lake-" + "1" * 5_000, True),  # a stored run may be called anything
-        ("drawn-by-hand", True),  # the name of a task of one's own
+        ("generated-lake-" + "1" * 5_000, True),  # a stored run may be called anything
+        ("generated-by-hand", True),  # the name of a task of one's own
     ],
 )
 def test_tasks_that_constants_were_chosen_on_are_not_untouched(task: str, untouched: bool) -> None:
@@ -110,8 +110,8 @@ def test_something_can_be_earned_in_every_task() -> None:
 @pytest.mark.parametrize(
     ("task", "kind"),
     [
-        ("drawn-lake-3", "lake"),
-        ("drawn-lake-large-0", "lake"),
+        ("generated-lake-3", "lake"),
+        ("generated-lake-large-0", "lake"),
         ("riverswim-prm-5", "riverswim"),
         ("my-own-task", "my-own-task"),
     ],

@@ -57,8 +57,6 @@ def sweeps(nudge: float) -> Iterator[Record]:
     """Run the commands that take seconds, or draw: only between two commits on one machine."""
     with TemporaryDirectory() as folder, chdir(folder):
         _prepare()
-        seen = ("run", "riverswim-5", "--hidden-machine", "--episodes", "300", "--runs", "1")
-        yield _asked(*seen, reach=Reach.LOCAL)
         tried = ("--learner", "qr-max", "--try", "known_after=2,8", "--only", "warehouse-3")
         yield _asked("tune", *tried, "--runs", "2", "--episodes", "80", "--jobs", "1", reach=Reach.LOCAL)
         chosen = ("--task", "warehouse-3", "--task", "errands.yaml", "--learner", "headroom", "--learner", "ucbvi-prm")

@@ -21,16 +21,14 @@ from scipy.stats import binom, fisher_exact
 import praemia
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.answer import clopper_pearson
-from praemia.inference.comparing import compare_machines, compare_with_truth
+from praemia.inference.comparing import compare_machines
 from praemia.inference.evidence import p_value
-from praemia.inference.merging import merge_states
-from praemia.inference.player import play_episodes
+from praemia.inference.merging import MergeByTests
 from praemia.inference.reading import as_traces
-from praemia.tasks.task import Task
 
 
-def sampled(task: Task, num_episodes: int, seed: int) -> list[list[tuple[frozenset[str], float]]]:
-    return played_traces(task, num_episodes, seed)
+def mistakes(found: praemia.Inference, truth: praemia.RewardMachine) -> list[str]:
+    return compare_machines(found.machine, truth, found.edges).mistakes
 
 
 def test_the_sampler_draws_what_the_task_pays() -> None:
@@ -38,7 +36,7 @@ def test_the_sampler_draws_what_the_task_pays() -> None:
     task = praemia.envs.warehouse(size=3)
     shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
     exact = praemia.evaluate(task, np.full(shape, 1 / task.num_actions)).value
-    returns = play_episodes(task, 20_000, np.random.default_rng(5)).rewards.sum(axis=1)
+    returns = np.array([sum(reward for _, reward in trace) for trace in played_traces(task, 20_000, 5)])
     assert abs(returns.mean() - exact) < 4 * returns.std() / np.sqrt(len(returns))
 
 
@@ -102,9 +100,9 @@ def test_thirty_probabilistic_machines_are_recovered() -> None:
 def check_patrol(seeds: range) -> None:
     task = praemia.envs.riverswim_prm(size=5, horizon=24)
     for seed in seeds:
-        found = praemia.infer(sampled(task, 10_000, seed))
+        found = praemia.infer(played_traces(task, 10_000, seed))
         assert found.machine.num_states == 2, seed
-        assert compare_with_truth(found, task.machine).is_right, seed
+        assert not mistakes(found, task.machine), seed
         assert found.outside_class is None, seed
         assert not found.not_identifiable, seed
 
@@ -124,23 +122,23 @@ def test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest() -> 
         [({"a"}, 0.0), ({"b"}, float(i % 20 == 0))] for i in range(1_000)
     ]
     traces = as_traces(coins + [[({"c"}, 0.0), ({"b"}, 0.0)]] * 10)
-    delta = merge_states(traces, 0.01)
+    delta = MergeByTests(traces, 0.01).run()
     symbols = [traces.label_of.tolist().index(traces.labels.index(frozenset(name))) for name in "ac"]
     assert delta[0, symbols].tolist() == [1, 1]
 
 
 def test_what_a_short_horizon_hides_is_said_to_be_not_identifiable() -> None:
     task = praemia.envs.riverswim_prm(size=5, horizon=10)
-    found = praemia.infer(sampled(task, 3_000, 0))
+    found = praemia.infer(played_traces(task, 3_000, 0))
     assert any("{left-end}" in text and "q0" in text and "q1" in text for text in found.not_identifiable)
 
 
 @pytest.mark.slow
 def test_the_flower_is_found_if_its_horizon_is_long_enough() -> None:
     task = praemia.envs.flower(loop=5, horizon=100)
-    found = praemia.infer(sampled(task, 10_000, 0))
+    found = praemia.infer(played_traces(task, 10_000, 0))
     assert found.machine.num_states == task.machine.num_states == 18
-    assert compare_machines(found.machine, task.machine, task.mdp.label_sets).is_right
+    assert not compare_machines(found.machine, task.machine, labels=task.mdp.label_sets).mistakes
 
 
 def test_a_contradiction_of_determinism_names_two_episodes() -> None:
@@ -196,33 +194,32 @@ def test_guards_read_only_what_is_needed_and_rewards_become_laws() -> None:
 
 def test_comparing_finds_where_machines_pay_differently() -> None:
     first, second = (machine_of(random_table(np.random.default_rng(seed), 4, 1)) for seed in (1, 2))
-    assert compare_machines(first, first, LABELS).is_right
-    differences = compare_machines(first, second, LABELS).differences
+    assert not compare_machines(first, first, labels=LABELS).mistakes
+    differences = compare_machines(first, second, labels=LABELS).differences
     assert differences
-    for item in differences:
-        paid = {value for out in first.outcomes(item.state, item.label) for value in out.reward.values}
-        assert paid == item.pays != item.truly_pays
+    for (state, true_state, label), text in differences.items():
+        paid, truly = (m.outcomes(q, label)[0].reward.values[0] for m, q in ((first, state), (second, true_state)))
+        assert paid != truly
+        assert text.endswith(f"pays {paid:g}; the true machine pays {truly:g}")
 
 
 def test_comparing_finds_chances_outside_their_intervals() -> None:
     """The same rewards and moves, but other chances: 0.3 against 0.5 after 2,000 flips."""
     table: Table = [[{0.0: (0.7, 0), 1.0: (0.3, 0)}, {0.0: (1.0, 0)}, {0.0: (1.0, 0)}]]
     found = praemia.infer(random_traces(table, np.random.default_rng(0), 1_000, 6))
-    assert compare_with_truth(found, machine_of(table)).is_right
-    table[0][0] = {0.0: (0.5, 0), 1.0: (0.5, 0)}
-    compared = compare_with_truth(found, machine_of(table))
-    assert not compared.is_right
-    assert {item.chance[0] for item in compared.differences if item.chance} == {0.0, 1.0}
-    assert "true probability 0.5000, outside" in compared.lines()[0]
+    assert not mistakes(found, machine_of(table))
+    for chance in (0.5, 0.2):
+        table[0][0] = {0.0: (1.0 - chance, 0), 1.0: (chance, 0)}
+        (mistake,) = mistakes(found, machine_of(table))
+        assert f"q0 (truly s0) on nothing pays 0 with true probability {1 - chance:.4f}, outside 0.6" in mistake
 
 
 def test_two_inferred_states_that_stand_for_one_true_state_are_not_right() -> None:
     one: Table = [[{1.0: (1.0, 0)}] * 3]
     two: Table = [[{1.0: (1.0, 1)}] * 3, [{1.0: (1.0, 0)}] * 3]
-    compared = compare_machines(machine_of(two), machine_of(one), LABELS)
+    compared = compare_machines(machine_of(two), machine_of(one), labels=LABELS)
     assert not compared.differences
-    assert compared.shared == ("s0",)
-    assert not compared.is_right
+    assert compared.mistakes == ["s0 is several inferred states"]
 
 
 def test_intervals_are_those_of_each_label_even_if_labels_share_a_rule() -> None:

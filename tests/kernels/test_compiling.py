@@ -128,7 +128,7 @@ praemia.simulate(task, praemia.learners.make("random"), 5)
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_users_of_python_are_told_once_that_something_is_compiled(home: Path, is_terminal: bool) -> None:
     code = ON_A_TERMINAL if is_terminal else ON_A_TERMINAL.replace("lambda: True", "lambda: False")
-    for expected in (["compiling, once: later runs start without this wait"] if is_terminal else [], []):
+    for expected in (["compiling, first time only: later runs start without this wait"] if is_terminal else [], []):
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
         assert ran.stderr.splitlines() == expected, "what was compiled once is not compiled again"
 

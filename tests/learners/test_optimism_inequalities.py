@@ -6,7 +6,6 @@ They are what docs/concepts/theory.md and the learners' docstrings say of their 
 from __future__ import annotations
 
 from math import log, sqrt
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from praemia.learners import UCBVIPRM
 from praemia.learners.mvp import C1, C3
 
 MORE_LOGARITHM = 1.46  # how much larger than ι the event's logarithm may be: room for the union over steps
@@ -64,11 +62,10 @@ def truth_at_most(case: Case, more: float = 1.0) -> float:
 
 
 def promised_without_the_last_term(case: Case) -> float:
-    """UCBVI-PRM's own Σ p̂ W + b at W = ``high``, without the terms for rewards and for N'."""
-    constants = np.array([case.horizon, 1.0, case.log_term, 0.0])
-    numbers = UCBVIPRM.pair_numbers(case.visits, case.visits, constants)
-    pair = SimpleNamespace(numbers=numbers, by_step=0.0)
-    return float(UCBVIPRM.worth(*mean_and_deviation(case.probs, case.high), pair))
+    """Σ p̂ W + b of UCBVI-PRM at W = ``high``, without the terms for rewards and for N'."""
+    mean, deviation = mean_and_deviation(case.probs, case.high)
+    rate = case.log_term / case.visits
+    return mean + sqrt(8.0 * rate) * deviation + 14.0 / 3.0 * case.horizon * rate
 
 
 UNLIKELY = Case(np.array([0.01, 0.99]), np.array([0.0, 5.0]), np.array([5.0, 5.0]), 1e6, 20.0, 10.0)

@@ -32,7 +32,7 @@ class Diarist(Watched):
         if (recent := experience.recent) is not None:
             self.steps.append(tuple(recent.steps[-1].tolist()))
             self.rewards.append(float(recent.rewards[-1]))
-            self.tables.append(made.memory.memory.by_pair.copy())
+            self.tables.append(made.memory[0].table.copy())
         return made
 
 

@@ -272,7 +272,7 @@ def test_nothing_leads_out_of_the_page_and_it_complains_of_nothing(page: Page) -
 
 def test_the_report_of_a_large_league_draws_a_task_of_each_kind_and_stays_small(tmp_path: Path) -> None:
     choices = (LearnerChoice.of("ucbvi-prm"), LearnerChoice.of("headroom"))
-    tasks = [f"drawn-{kind}-{seed}" for kind in ("chain", "lock", "queue") for seed in range(300, 309)]
+    tasks = [f"generated-{kind}-{seed}" for kind in ("chain", "lock", "queue") for seed in range(300, 309)]
     league = Experiment("league", "The league", tuple(Setting(TaskText.builtin(t), choices, 2, 20) for t in tasks))
     store = fill(Store.create(tmp_path / "store"), {}, [league])
     for job in league.jobs():
@@ -282,4 +282,4 @@ def test_the_report_of_a_large_league_draws_a_task_of_each_kind_and_stays_small(
     text = report.read_text(encoding="utf-8")
     assert all(f"<td>{task}</td>" in text for task in tasks)
     drawn = re.findall('alt="the machine of ([^"]+)"', text)
-    assert drawn == [f"drawn-{kind}-300" for kind in ("chain", "lock", "queue")]
+    assert drawn == [f"generated-{kind}-300" for kind in ("chain", "lock", "queue")]

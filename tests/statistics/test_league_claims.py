@@ -13,7 +13,7 @@ from praemia.statistics.measurements import Claim, further_runs
 from praemia.statistics.stored_runs import Series, Study
 
 OTHERS = ("UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B", "UCRL2-RM-B 0.03")
-UNTOUCHED = ("rooms-9", "random-5x2x3-0", "flower-5", *(f"drawn-lake-{i}" for i in range(10)))
+UNTOUCHED = ("rooms-9", "random-5x2x3-0", "flower-5", *(f"generated-lake-{i}" for i in range(10)))
 TASKS = (*RIVERSWIMS, *WAREHOUSES, *UNTOUCHED)
 KEYS = ("headroom-first", "headroom-tails", "headroom-linear")
 
@@ -67,7 +67,7 @@ def test_many_tasks_of_each_kind_decide_the_first_place_with_few_runs() -> None:
     """The tasks are the sample then, not the runs."""
 
     def first(tasks: int, runs: int = 4) -> Claim:
-        names = [f"drawn-{kind}-{seed}" for kind in ("lake", "queue") for seed in range(tasks)]
+        names = [f"generated-{kind}-{seed}" for kind in ("lake", "queue") for seed in range(tasks)]
         regrets = {name: {"UCBVI-PRM": [10.0] * runs, "headroom": [5.0] * runs} for name in names}
         return checked(study(regrets))["headroom-first"]
 
@@ -124,7 +124,7 @@ def test_without_headroom_or_without_company_nothing_is_claimed() -> None:
 
 
 def test_where_tasks_are_missing_nothing_is_decided() -> None:
-    lone = study({"drawn-lake-42": {"headroom": [1.0] * 8, "UCBVI-PRM": [3.0] * 8}})
+    lone = study({"generated-lake-42": {"headroom": [1.0] * 8, "UCBVI-PRM": [3.0] * 8}})
     found = {claim.key: claim.verdict for claim in check_claims([lone])}
     assert found["headroom-linear"] == "not decided: the intervals are too wide"
 

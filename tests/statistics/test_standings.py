@@ -182,11 +182,11 @@ def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> 
 
 
 def test_tails_are_medians_over_tasks() -> None:
-    regrets = {f"drawn-lake-{i}": {"a": [1.0, 1.0, 1.0, 1.0 + i]} for i in range(3)}
+    regrets = {f"generated-lake-{i}": {"a": [1.0, 1.0, 1.0, 1.0 + i]} for i in range(3)}
     (line,) = board(regrets).standings
     assert line.tail.estimate == pytest.approx(2.0 / 1.25)
     assert line.worst == pytest.approx(3.0 / 1.5)
-    assert line.worst_task == "drawn-lake-2"
+    assert line.worst_task == "generated-lake-2"
 
 
 def test_ranks_over_time_are_those_of_the_mean_regret_so_far() -> None:
@@ -196,9 +196,9 @@ def test_ranks_over_time_are_those_of_the_mean_regret_so_far() -> None:
 
 
 def test_the_papers_settings_are_told_apart() -> None:
-    both = {**CLEAR_REGRETS, "drawn-lake-0": {"UCBVI-PRM": [3.0], "low": [2.0], "high": [4.0]}}
+    both = {**CLEAR_REGRETS, "generated-lake-0": {"UCBVI-PRM": [3.0], "low": [2.0], "high": [4.0]}}
     found, apart = boards(study(both).settings)
-    assert found.tasks == ("drawn-lake-0",)
+    assert found.tasks == ("generated-lake-0",)
     assert apart is not None
     assert apart.tasks == tuple(CLEAR_REGRETS)
     assert boards(study(CLEAR_REGRETS).settings)[1] is None
@@ -206,7 +206,7 @@ def test_the_papers_settings_are_told_apart() -> None:
 
 
 def test_yardsticks_have_no_rank_and_are_shown() -> None:
-    regrets = {f"drawn-lake-{i}": {"UCBVI-PRM": [8.0 + i], "a": [4.0]} for i in range(2)}
+    regrets = {f"generated-lake-{i}": {"UCBVI-PRM": [8.0 + i], "a": [4.0]} for i in range(2)}
     told = {
         task: [*members, Series((replace(made(task, "told", 0, (2.0, 2.0)), learner="told-support"),))]
         for task, members in study(regrets).settings.items()

@@ -155,13 +155,12 @@ def infer_command(
 ) -> None:
     """Infer the machine that explains TRACES, a file with one episode per line: [[["item"], 0.0], [[], 1.0], …]
 
-    The machine belongs to the class in which label and reward fix the next state, unless a smaller one with hidden
-    moves predicts as well: that one is fitted. The output says how often each edge was seen, and what the traces
-    cannot tell.
+    The machine belongs to the class in which label and reward fix the next state. The output says how often each edge
+    was seen, what the traces cannot tell, and whether moves seem to be hidden, so that no such machine is the true one.
     """
     from praemia.files.load_save import save_machine
     from praemia.inference import infer, load_traces
-    from praemia.inference.comparing import compare_with_truth
+    from praemia.inference.comparing import compare_machines
     from praemia.pictures.inferred import inference_drawing
 
     require_drawing(draw)
@@ -181,11 +180,12 @@ def infer_command(
     if out is not None:
         save_machine(inference.machine, out)
     report_written(out, draw)
-    comparison = None if true_machine is None else compare_with_truth(inference, true_machine)
-    text = "\n".join(inference.lines()) + f"\n\n{_edges_table(inference.edges)}"
-    if comparison is not None:
-        text += "".join(f"\nthe truth: {line}" for line in comparison.lines())
-    right = None if comparison is None else comparison.is_right
+    text, right = "\n".join(inference.lines()) + f"\n\n{_edges_table(inference.edges)}", None
+    if true_machine is not None:
+        mistakes = compare_machines(inference.machine, true_machine, inference.edges).mistakes
+        right = not mistakes
+        same = "the same rewards on every label seen, and every probability within its interval"
+        text += "".join(f"\nthe truth: {line}" for line in mistakes or [same])
     emit({"traces": str(traces), **inference.to_json(), "right": right}, text)
 
 
@@ -198,7 +198,7 @@ def _edges_table(edges: tuple[Edge, ...]) -> Table:
             label_text(edge.label),
             f"{edge.reward:g}",
             edge.target,
-            f"{edge.count:,.0f}",
+            f"{edge.count:,}",
             f"{edge.probability:.4f}",
             f"{edge.interval[0]:.4f} … {edge.interval[1]:.4f}",
         )

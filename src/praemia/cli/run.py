@@ -32,7 +32,6 @@ from praemia.text_tables import Table, number, plural
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Setting
-    from praemia.inference.hidden_machine import HiddenRun
     from praemia.statistics.stored_runs import Series
 
 FEW = 20_000  # episodes in total for which starting processes costs more than it gains
@@ -48,9 +47,6 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @runs_option(4)
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
-@click.option(
-    "--hidden-machine", is_flag=True, help="Hide the machine: explore, infer it, and plan with what was inferred."
-)
 @json_option
 def run_command(
     task: str,
@@ -62,7 +58,6 @@ def run_command(
     discount: float | None,
     runs: int,
     seed: int,
-    hidden_machine: bool,
     **where: Any,
 ) -> int:
     """Run learners on TASK and print their exact regret.
@@ -76,11 +71,6 @@ def run_command(
     """
     from praemia.experiments.settings import Setting, TaskText, learner_choices
 
-    if hidden_machine:
-        if is_typed("names", "settings", "steps", "until_done", "discount", "jobs", "out", "policies"):
-            raise click.UsageError("--hidden-machine can only be combined with --episodes, --runs, --seed and --json")
-        _run_hidden(task, episodes, runs, seed)
-        return 0
     if steps is not None and is_typed("episodes"):
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
@@ -124,41 +114,6 @@ def _next_steps(task: list[str], names: Sequence[str]) -> str:
     if len(names) > 1:
         del steps["compare"]
     return fields_text({what: shlex.join(["praemia", *words]) for what, words in steps.items()})
-
-
-def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
-    """Play with the machine hidden; print what was held when, and how good the last plan is."""
-    from praemia.files.resolving import resolve_task
-    from praemia.inference.hidden_machine import play_hidden
-
-    task = resolve_task(name)
-    hidden_runs: list[HiddenRun] = []
-    with display() as progress:
-        report = progress.count("episodes")
-
-        def report_all(done: int, _: int) -> None:
-            report(len(hidden_runs) * episodes + done, runs * episodes)
-
-        for own_seed in range(seed, seed + runs):
-            hidden_runs.append(play_hidden(task, episodes, own_seed, on_progress=report_all))
-    optimal = hidden_runs[0].optimal_value
-    table = [
-        (
-            str(run.seed),
-            f"{run.returns.mean():.4f}",
-            f"{run.value:.5g}",
-            " → ".join(str(held.machine.num_states) for held in run.held),
-            "never" if run.found_at is None else f"{run.found_at:,}",
-        )
-        for run in hidden_runs
-    ]
-    header = ("seed", "mean return", "value of the last plan", "states held", "right from episode")
-    rows = [run.to_json() for run in hidden_runs]
-    emit(
-        {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
-        f"{task.name}, machine hidden: {plural(episodes, 'episode')}, optimal value {optimal:.5g}\n\n"
-        f"{Table(header, table)}",
-    )
 
 
 def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from praemia import learners
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.envs.registry import FAMILIES
 from praemia.experiments.paper import RIVERSWIMS, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_BEST, UCRL2_L, WAREHOUSES
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText, learner_choices
@@ -36,13 +36,13 @@ SETTINGS = {
 }
 
 SEEDS = range(300, 324)
-TUNING_SEEDS = range(1000, 2**63)  # drawn tasks of these seeds are for choosing constants
-UNTOUCHED = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
-LARGE = tuple(f"drawn-{kind}-large-{seed}" for kind in KINDS for seed in range(2))
+TUNING_SEEDS = range(1000, 2**63)  # generated tasks of these seeds are for choosing constants
+UNTOUCHED = tuple(f"generated-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
+LARGE = tuple(f"generated-{kind}-large-{seed}" for kind in KINDS for seed in range(2))
 SETTINGS_OF_THE_PAPER = (*RIVERSWIMS, *WAREHOUSES)  # coefficients were chosen on these, by the paper or here
 # Built-in tasks on which constants of Headroom were chosen, now or in earlier versions; random-20x4x5 with any seed.
 TUNED_ON = ("rooms-7", "office-mail", "flower-20", "random-10x3x3-2", "random-10x3x3-5", "random-40x3x4-7")
-DRAWN, TUNED_FAMILY = "drawn", "random-20x4x5-"
+DRAWN, TUNED_FAMILY = "generated", "random-20x4x5-"
 
 
 class Budget(NamedTuple):

@@ -1,4 +1,4 @@
-"""Infer a reward machine from traces of labels and rewards, and play a task whose machine is hidden.
+"""Infer a reward machine from traces of labels and rewards.
 
 The class of machines: the next state is fixed by the state, the label and the reward. Deterministic machines belong to
 it, and probabilistic ones whose rewards reveal what happened.

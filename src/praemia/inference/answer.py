@@ -36,18 +36,17 @@ class Edge:
     Attributes
     ----------
     label : what came in the state; reward : what was paid.
-    count : how often this happened, ``of`` so many times that the label came in this state; if the machine is fitted,
-        how often this is expected to have happened.
-    probability : count/of; interval : where the true one lies, by an exact test, or approximately if the machine is
-        fitted. All intervals of a machine hold together w.p. 0.95, if its states are the right ones.
+    count : how often this happened, ``of`` so many times that the label came in this state.
+    probability : count/of; interval : where the true one lies, by an exact test. All intervals of a machine hold
+        together with probability 0.95, if its states are the right ones.
     """
 
     source: str
     label: Label
     reward: float
     target: str
-    count: float
-    of: float
+    count: int
+    of: int
     interval: tuple[float, float]
 
     @property
@@ -80,14 +79,13 @@ class Inference(Displayed):
     Attributes
     ----------
     machine : it explains every episode, and no two of its states are equivalent.
-    is_fitted : whether some of its moves are hidden, so that its probabilities are fitted rather than counted.
     edges : each way out of a state, with how often it was seen, and an interval for its probability.
     why_probabilistic : why the machine is, though no two episodes contradict a deterministic one; else None.
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
     not_identifiable : what the traces cannot tell, with the states in question.
     close_calls : what they barely tell: a machine at most 20 times less likely has this edge lead elsewhere.
-    outside_class : why the machine lies outside the class in which label and reward fix the next state, and is fitted;
-        None if nothing says so.
+    outside_class : what speaks for hidden moves: then label and reward do not fix the next state, and the machine
+        found is only one that explains the traces; None if nothing does.
     held_out : how well held-out episodes are predicted; None if there are too few.
 
     Examples
@@ -100,7 +98,6 @@ class Inference(Displayed):
     """
 
     machine: RewardMachine
-    is_fitted: bool
     edges: tuple[Edge, ...]
     is_smallest: bool
     why_probabilistic: str | None
@@ -113,11 +110,8 @@ class Inference(Displayed):
 
     @property
     def visits(self) -> dict[str, int]:
-        """How many steps were taken in each state, or are expected to have been."""
-        return {
-            state: round(sum(edge.count for edge in self.edges if edge.source == state))
-            for state in self.machine.states
-        }
+        """How many steps were taken in each state."""
+        return {q: sum(edge.count for edge in self.edges if edge.source == q) for q in self.machine.states}
 
     @property
     def is_deterministic(self) -> bool:
@@ -129,9 +123,8 @@ class Inference(Displayed):
 
     def lines(self) -> list[str]:
         """Describe the machine and what supports it, line by line."""
-        kind = "fitted" if self.is_fitted else "deterministic" if self.is_deterministic else "probabilistic"
+        kind = "deterministic" if self.is_deterministic else "probabilistic"
         size = plural(self.machine.num_states, "state")
-        size += " and hidden moves" if self.is_fitted else ""
         smallest = ", proved smallest" if self.is_smallest else ""
         lines = [f"a {kind} machine with {size}{smallest}, from {plural(self.num_episodes, 'episode')}"]
         if self.held_out is not None:
@@ -150,7 +143,6 @@ class Inference(Displayed):
         return {
             "states": self.machine.num_states,
             "deterministic": self.is_deterministic,
-            "fitted": self.is_fitted,
             "smallest": self.is_smallest,
             "episodes": self.num_episodes,
             "steps": self.num_steps,
@@ -176,21 +168,45 @@ class Inference(Displayed):
         }
 
 
+def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
+    """List the edges that were taken, each with an exact interval for its probability."""
+    names, taken = state_names(table.num_states), np.nonzero(table.counts)
+    counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
+    intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))
+    return tuple(
+        Edge(
+            names[state],
+            traces.labels[traces.label_of[symbol]],
+            traces.rewards[traces.reward_of[symbol]],
+            names[table.moves[state, symbol]],
+            int(count),
+            int(total),
+            (low, high),
+        )
+        for state, symbol, count, total, (low, high) in zip(*taken, counts, totals, intervals.tolist(), strict=True)
+    )
+
+
+def clopper_pearson(counts: Floats, totals: Floats, failure_prob: float) -> Floats:
+    """Return exact intervals [N, 2] for probabilities, from how often things happened in numbers of trials."""
+    low = betaincinv(counts, totals - counts + 1.0, 0.5 * failure_prob)
+    high = betaincinv(counts + 1.0, totals - counts, 1.0 - 0.5 * failure_prob)
+    return np.stack((np.where(counts > 0.0, low, 0.0), np.where(counts < totals, high, 1.0)), axis=-1)
+
+
 class LabelGroup(NamedTuple):
-    """Labels that do the same in a state, and how often each reward led to each state on them."""
+    """Labels that do the same in a state: where each reward leads on them, −1 if nowhere, and how often it came."""
 
     labels: tuple[int, ...]
-    flow: Floats  # [R, M]
+    targets: Ints  # [R]
+    counts: Floats  # [R]
 
 
-def build_machine(traces: Traces, flow: Floats, level: float) -> RewardMachine:
-    """Write a machine from how often each symbol led from each state to each other: float64[M, S, M]."""
-    names = state_names(len(flow))
-    by_label = np.zeros((len(flow), len(traces.labels), len(traces.rewards), len(flow)))
-    by_label[:, traces.label_of, traces.reward_of] = flow
-    rules = []
-    for name, of_state in zip(names, by_label, strict=True):
-        groups = _label_groups(of_state, level)
+def build_machine(traces: Traces, table: StateTable, level: float) -> RewardMachine:
+    """Write a machine from states, edges and how often each was taken."""
+    names, rules = state_names(table.num_states), []
+    for state, name in enumerate(names):
+        groups = _label_groups(traces, table.moves[state], table.counts[state], level)
         relevant = _relevant(traces, groups)
         for group in groups:
             outcomes = _outcomes(traces, group, names)
@@ -204,61 +220,29 @@ def state_names(number: int) -> tuple[str, ...]:
     return tuple(f"q{i}" for i in range(number))
 
 
-def _label_groups(flow: Floats, level: float) -> list[LabelGroup]:
-    """Group the labels that came in a state by what they do: flow float64[labels, R, M]."""
+def _label_groups(traces: Traces, moves: Ints, counts: Floats, level: float) -> list[LabelGroup]:
+    """Group the labels that came in a state by what they do: moves int64[S], counts float64[S]."""
     groups: list[LabelGroup] = []
-    for label in np.flatnonzero(flow.any(axis=(1, 2))).tolist():
+    paid, leads = traces.cells(counts[None]), traces.cells(np.where(counts > 0, moves + 1, 0)[None]).astype(int) - 1
+    for label in np.flatnonzero(paid.any(axis=1)).tolist():
         for number, group in enumerate(groups):
-            same = np.array_equal(flow[label] > 0, group.flow > 0)  # the same rewards, leading to the same states
-            if same and p_value(flow[label].reshape(1, -1), group.flow.reshape(1, -1), level) > level:
-                groups[number] = LabelGroup((*group.labels, label), group.flow + flow[label])
+            same = np.array_equal(leads[label], group.targets)  # the same rewards, leading to the same states
+            if same and p_value(paid[label : label + 1], group.counts[None], level) > level:
+                groups[number] = LabelGroup((*group.labels, label), group.targets, group.counts + paid[label])
                 break
         else:
-            groups.append(LabelGroup((label,), flow[label]))
+            groups.append(LabelGroup((label,), leads[label], paid[label]))
     return groups
 
 
 def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tuple[Outcome, ...]:
     outcomes = []
-    for target in np.flatnonzero(group.flow.any(axis=0)).tolist():
-        paid = np.flatnonzero(group.flow[:, target])
-        counts = group.flow[paid, target]
-        law = Reward(tuple(traces.rewards[r] for r in paid), tuple((counts / counts.sum()).tolist()))
-        outcomes.append(Outcome(names[target], float(counts.sum() / group.flow.sum()), law))
+    for target in np.unique(group.targets[group.targets >= 0]).tolist():
+        paid = np.flatnonzero(group.targets == target)
+        counts = group.counts[paid]
+        reward = Reward(tuple(traces.rewards[r] for r in paid), tuple((counts / counts.sum()).tolist()))
+        outcomes.append(Outcome(names[target], float(counts.sum() / group.counts.sum()), reward))
     return tuple(outcomes)
-
-
-def counted_intervals(traces: Traces, table: StateTable) -> Floats:
-    """Return exact intervals [M, S, M, 2] for the probability of each edge that was taken."""
-    taken, totals = np.nonzero(table.counts), traces.label_totals(table.counts)
-    intervals = np.zeros((*table.flow.shape, 2))
-    level = (1.0 - INTERVAL_LEVEL) / len(taken[0])
-    intervals[*taken, table.moves[taken]] = clopper_pearson(table.counts[taken], totals[taken], level)
-    return intervals
-
-
-def list_edges(traces: Traces, flow: Floats | Ints, intervals: Floats) -> tuple[Edge, ...]:
-    """List the edges that were taken, from the flow [M, S, M] and the intervals [M, S, M, 2]."""
-    names, totals = state_names(len(flow)), traces.label_totals(flow.sum(axis=2)).astype(flow.dtype)
-    return tuple(
-        Edge(
-            names[state],
-            traces.labels[traces.label_of[symbol]],
-            traces.rewards[traces.reward_of[symbol]],
-            names[target],
-            flow[state, symbol, target].item(),
-            totals[state, symbol].item(),
-            (float(intervals[state, symbol, target, 0]), float(intervals[state, symbol, target, 1])),
-        )
-        for state, symbol, target in np.argwhere(flow > 0).tolist()
-    )
-
-
-def clopper_pearson(counts: Floats, totals: Floats, failure_prob: float) -> Floats:
-    """Return exact intervals [N, 2] for probabilities, from how often things happened in numbers of trials."""
-    low = betaincinv(counts, totals - counts + 1.0, 0.5 * failure_prob)
-    high = betaincinv(counts + 1.0, totals - counts, 1.0 - 0.5 * failure_prob)
-    return np.stack((np.where(counts > 0.0, low, 0.0), np.where(counts < totals, high, 1.0)), axis=-1)
 
 
 def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
-"""May two sets of rewards come from one law? The exact test behind every merge, and what it is worth as evidence.
+"""May two sets of rewards have one distribution? The exact test behind every merge, and what it is worth as evidence.
 
 A *cell* is a place in which rewards of two origins meet: those that would arrive there if a merge were made, and those
-that are there already. In the class of machines inferred here, rewards of one cell are independent draws of one law if
-the merge is right. Then, given how many arrived and how often each reward occurs in all, the number of arrivals with a
-reward is hypergeometric. That gives an exact p-value however rare the reward is (Fisher 1935). Cells that could not
-reject, whatever arrived, are not counted among the tests (Tarone 1990).
+that are there already. In the class of machines inferred here, rewards of one cell are independent samples of one
+distribution if the merge is right. Then, given how many arrived and how often each reward occurs in all, the number of
+arrivals with a reward is hypergeometric. That gives an exact p-value however rare the reward is (Fisher 1935). Cells
+that could not reject, whatever arrived, are not counted among the tests (Tarone 1990).
 
 *Idle labels* never matter: they always pay the same, and the rest of an episode does not depend on them.
 Most steps of most episodes are of that kind. Without them episodes are shorter, more of them are equal, and fewer edges
@@ -78,7 +78,7 @@ def count_two_ways(
 
 
 def p_value(arriving: Floats, present: Floats, level: float) -> float:
-    """Return a p-value for: in every cell both kinds of rewards follow one law. It is valid at the given level.
+    """Return a p-value for: in every cell both kinds of rewards have one distribution. It is valid at the level.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def evidence(arriving: Floats, present: Floats, base: Floats) -> float:
 
     Parameters
     ----------
-    arriving, present : float64[C, R]. base : float64[C, R], the law of rewards on the cell's label over all traces.
+    arriving, present : float64[C, R]. base : float64[C, R], rates of rewards on the cell's label over all traces.
     """
     there = present.sum(axis=1, keepdims=True)
     predicted = (present + base) / (there + 1.0)

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from praemia.activity import OnProgress
 from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
-from praemia.inference.answer import Edge, HeldOut, Inference, build_machine, counted_intervals, list_edges
+from praemia.inference.answer import HeldOut, Inference, build_machine, list_edges
+from praemia.inference.doubts import SAME, alternatives, contradiction, doubts, hidden_moves, is_smallest
 from praemia.inference.evidence import idle_symbols
-from praemia.inference.hidden_moves import HiddenMoves, fit_hidden_moves
-from praemia.inference.merging import fold_states, merge_states
+from praemia.inference.merging import MergeByTests, fold_states
 from praemia.inference.reading import as_traces
-from praemia.inference.state_table import (
-    MAX_STATES,
-    SAME,
-    UNDECIDED,
-    StateTable,
-    alternatives,
-    contradiction,
-    description_length,
-    doubts,
-    is_smallest,
-    walk_from_start,
-)
-from praemia.inference.traces import Ints, Steps, Traces, label_text
-from praemia.machines.machine import RewardMachine
+from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, description_length, walk_from_start
+from praemia.inference.traces import Ints, Steps, Traces
 from praemia.text_tables import plural
 
 HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
 MAX_REPAIRS = 50
-CANNOT_TELL = 0.5  # width of the interval for a fitted probability that says next to nothing
 EXPLODES = 2.0  # times the description of the traces by one state: a longer one explains nothing
 
 
@@ -73,53 +61,20 @@ def infer(
     require_fraction("failure_prob", failure_prob)
     data = as_traces(traces)
     merged = _merge(data, None if deterministic is None else bool(deterministic), failure_prob, on_progress)
-    hidden = None if merged.is_deterministic else fit_hidden_moves(data, merged.table, merged.idle, failure_prob)
-    return _answer(data, merged, hidden, failure_prob)
-
-
-def _answer(data: Traces, merged: _Merged, hidden: HiddenMoves | None, failure_prob: float) -> Inference:
-    """Say what supports a machine, with hidden moves or without, and what the traces cannot tell."""
-    table, close, outside = merged.table, tuple[str, ...](), None
-    if hidden is None:
-        machine, edges = _counted_machine(data, table, failure_prob)
-        unknown, close = doubts(data, table, deterministic=merged.is_deterministic)
-    else:
-        machine = build_machine(data, hidden.flow, failure_prob)
-        edges = list_edges(data, hidden.flow, hidden.intervals)
-        unknown = tuple(map(_vague_text, (edge for edge in edges if edge.interval[1] - edge.interval[0] > CANNOT_TELL)))
-        outside = (
-            f"if label and reward fixed the next state, {plural(table.num_states, 'state')} would be needed; "
-            f"{len(hidden.flow)} states with hidden moves predict held-out episodes as well"
-        )
+    table = merged.table
+    unknown, close = doubts(data, table, deterministic=merged.is_deterministic)
     return Inference(
-        machine=machine,
-        is_fitted=hidden is not None,
-        edges=edges,
+        machine=build_machine(data, table, failure_prob),
+        edges=list_edges(data, table),
         is_smallest=merged.is_deterministic and is_smallest(data, table),
         why_probabilistic=merged.why_probabilistic,
         not_identifiable=unknown,
         close_calls=close,
-        outside_class=outside,
-        held_out=_held_out(data, merged, failure_prob) if hidden is None else hidden.held_out,
+        outside_class=None if merged.is_deterministic else hidden_moves(data, table, merged.idle),
+        held_out=_held_out(data, merged, failure_prob),
         num_episodes=data.num_episodes,
         num_steps=data.num_steps,
     )
-
-
-def _vague_text(edge: Edge) -> str:
-    """Say of an edge that its probability could be nearly anything."""
-    step = f"{edge.source} on {label_text(edge.label)} pays {edge.reward:g} and leads to {edge.target}"
-    return f"how often {step}: {edge.interval[0]:.2f} … {edge.interval[1]:.2f}"
-
-
-def infer_machine(data: Traces, failure_prob: float = 0.01) -> tuple[RewardMachine, tuple[Edge, ...]]:
-    """Infer a machine without hidden moves, and without asking what else the traces could mean."""
-    return _counted_machine(data, _merge(data, None, failure_prob).table, failure_prob)
-
-
-def _counted_machine(data: Traces, table: StateTable, level: float) -> tuple[RewardMachine, tuple[Edge, ...]]:
-    edges = list_edges(data, table.flow.astype(np.int64), counted_intervals(data, table))
-    return build_machine(data, table.flow, level), edges
 
 
 class _Merged(NamedTuple):
@@ -158,8 +113,8 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
     """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
     idle = idle_symbols(data, deterministic=deterministic, failure_prob=failure_prob)
     events = data.without(idle)
-    delta = fold_states(events, on_progress) if deterministic else merge_states(events, failure_prob, on_progress)
-    table = StateTable.of(events, delta).minimised(events)
+    merge = partial(fold_states, events) if deterministic else MergeByTests(events, failure_prob).run
+    table = StateTable.of(events, merge(on_progress)).minimised(events)
     for _ in range(0 if deterministic else MAX_REPAIRS):
         best = min(alternatives(events, table, deterministic=False), key=lambda other: other.cost, default=None)
         if best is None or best.cost >= -SAME:

@@ -178,13 +178,8 @@ class PrefixTree:
         return delta
 
 
-def merge_states(traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> Ints:
-    """Return δ[M, S] that explains traces; ρ is the overall probability of rejecting a correct merge."""
-    return Merger(traces, failure_prob, on_progress).run()
-
-
-class Merger:
-    """Decide edge after edge.
+class MergeByTests:
+    """Decide edge after edge; ρ is the overall probability of rejecting a correct merge.
 
     Attributes
     ----------
@@ -192,18 +187,18 @@ class Merger:
     exit_state, exit_step : int64[N], where each episode meets an undecided edge; −1 if it runs to its end inside.
     """
 
-    def __init__(self, traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> None:
-        self.traces, self.failure_prob, self.on_progress = traces, failure_prob, on_progress
+    def __init__(self, traces: Traces, failure_prob: float) -> None:
+        self.traces, self.failure_prob = traces, failure_prob
         self.num_tests = 0
         self.delta = np.full((1, traces.num_symbols), UNDECIDED, dtype=np.int64)
         self.counts, self.exit_state, self.exit_step = walk_from_start(traces, self.delta)
 
-    def run(self) -> Ints:
-        """Decide every edge that occurs; return δ."""
+    def run(self, on_progress: OnProgress | None = None) -> Ints:
+        """Decide every edge that occurs; return δ[M, S], which explains the traces."""
         while (edge := self._next_edge()) is not None:
             self._decide(*divmod(edge, self.traces.num_symbols))
-            if self.on_progress is not None:
-                self.on_progress(int(self.traces.weights[self.exit_state < 0].sum()), self.traces.num_episodes)
+            if on_progress is not None:
+                on_progress(int(self.traces.weights[self.exit_state < 0].sum()), self.traces.num_episodes)
         return self.delta
 
     def _exits(self, rows: Ints) -> Ints:

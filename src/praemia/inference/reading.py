@@ -7,7 +7,7 @@ is shown with its episode or line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
-from praemia.inference.traces import Floats, Ints, Steps, Traces, reward_key
+from praemia.inference.traces import Steps, Traces, reward_key
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
@@ -35,44 +35,6 @@ def as_traces(traces: Traces | Iterable[Steps]) -> Traces:
             "or load_traces('traces.jsonl')"
         )
     return _encode(enumerate(traces, 1), "episode ", ModelError)
-
-
-def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
-    """Turn episodes, as label numbers and rewards [N, H], into traces; the label of a step after the end is −1."""
-    values, reward_of = np.unique(rewards, return_inverse=True)
-    alike: dict[float, int] = {}
-    reward_of = np.array([alike.setdefault(reward_key(value), i) for i, value in enumerate(values)])[reward_of]
-    codes = np.where(labels < 0, AFTER, labels * len(values) + reward_of.reshape(labels.shape))
-    rows, firsts, weights = np.unique(codes, axis=0, return_index=True, return_counts=True)
-    return _traces(rows, weights, firsts + 1, label_sets, values.tolist())
-
-
-def _traces(
-    codes: Ints,
-    weights: Ints,
-    firsts: Ints,
-    labels: Sequence[Label],
-    rewards: Sequence[float],
-    source: str = "episode ",
-) -> Traces:
-    """Number the symbols of distinct episodes, given as label · R + reward of each step [N, L], or ``AFTER``."""
-    number_of = np.full(len(labels) * len(rewards) + 1, AFTER, dtype=np.int32)  # the last place is that of AFTER
-    is_used = np.zeros(len(number_of), dtype=bool)
-    is_used[codes] = True
-    used = np.flatnonzero(is_used[:-1])
-    number_of[used] = np.arange(len(used))
-    label_numbers, label_of = np.unique(used // len(rewards), return_inverse=True)
-    return Traces(
-        symbols=number_of[codes],
-        lengths=np.count_nonzero(codes != AFTER, axis=1).astype(np.int64),
-        weights=weights.astype(np.int64),
-        firsts=firsts.astype(np.int64),
-        labels=tuple(labels[number] for number in label_numbers),
-        rewards=tuple(rewards),
-        label_of=label_of,
-        reward_of=used % len(rewards),
-        source=source,
-    )
 
 
 def load_traces(path: str | Path) -> Traces:
@@ -180,21 +142,29 @@ def _encode(episodes: Iterable[tuple[int, Any]], source: str, kind: type[Praemia
     if not weights:
         where = source.rstrip(":") if source.endswith(":") else "traces"
         raise kind(f"{where}: no episode; expected at least one")
-    symbols_of = _padded(list(weights))
-    labels = sorted({label for label, _ in symbols.numbers}, key=lambda label: (len(label), sorted(label)))
-    rewards = sorted(symbols.rewards.values())
-    code_of = [labels.index(label) * len(rewards) + rewards.index(reward) for label, reward in symbols.numbers]
-    codes = np.array([*code_of, AFTER])[symbols_of]
-    return _traces(codes, np.array(list(weights.values())), np.array(firsts), labels, rewards, source)
+    order = sorted(symbols.numbers, key=lambda pair: (len(pair[0]), sorted(pair[0]), pair[1]))
+    labels, rewards = list(dict.fromkeys(label for label, _ in order)), sorted(symbols.rewards.values())
+    padded, ranks = _padded(list(weights)), np.full(len(order) + 1, AFTER, dtype=np.int32)
+    ranks[[symbols.numbers[pair] for pair in order]] = np.arange(len(order))
+    return Traces(
+        symbols=ranks[padded],  # the last of the ranks is that of AFTER
+        lengths=np.count_nonzero(padded != AFTER, axis=1).astype(np.int64),
+        weights=np.array(list(weights.values())),
+        firsts=np.array(firsts),
+        labels=tuple(labels),
+        rewards=tuple(rewards),
+        label_of=np.array([labels.index(label) for label, _ in order]),
+        reward_of=np.array([rewards.index(reward) for _, reward in order]),
+        source=source,
+    )
 
 
 def _padded(episodes: list[tuple[int, ...]]) -> NDArray[np.int32]:
     """Lay episodes of numbers out as an array, with ``AFTER`` after the end of each."""
     longest = max(map(len, episodes))
+    size = f"{len(episodes):,} episodes of up to {longest:,} steps"
     try:
-        require_memory(
-            BYTES_PER_STEP * len(episodes) * longest, f"{len(episodes):,} episodes of up to {longest:,} steps"
-        )
+        require_memory(BYTES_PER_STEP * len(episodes) * longest, size)
     except SizeError as error:
         raise SizeError(f"{error}; infer from fewer or shorter episodes") from None
     padded = np.full((len(episodes), longest), AFTER, dtype=np.int32)

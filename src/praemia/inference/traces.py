@@ -110,27 +110,19 @@ class Traces:
         return self._weighted(self.weights - out), self._weighted(out)
 
     def _weighted(self, weights: Ints) -> Traces:
-        return replace(self, weights=weights).rows(np.flatnonzero(weights))
-
-    def rows(self, order: Ints) -> Traces:
-        """Return some of the distinct episodes, in a given order."""
-        lengths = self.lengths[order]
-        symbols = self.symbols[order][:, : lengths.max(initial=0)]
-        return replace(self, symbols=symbols, lengths=lengths, weights=self.weights[order], firsts=self.firsts[order])
+        """Return the distinct episodes with other weights, without those of weight 0."""
+        kept = weights > 0
+        lengths = self.lengths[kept]
+        symbols = self.symbols[kept][:, : lengths.max(initial=0)]
+        return replace(self, symbols=symbols, lengths=lengths, weights=weights[kept], firsts=self.firsts[kept])
 
     def without(self, left_out: Ints) -> Traces:
         """Return the episodes without the steps of some symbols, whose numbers stay; equal episodes become one."""
         symbols = keep_steps(self.symbols, ~np.isin(self.symbols, left_out))
-        return self._with_steps(symbols, (symbols >= 0).sum(axis=1))
-
-    def beginnings(self, longest: int) -> Traces:
-        """Return the first steps of each episode; equal ones become one."""
-        return self._with_steps(self.symbols[:, :longest], np.minimum(self.lengths, longest))
-
-    def _with_steps(self, symbols: NDArray[np.int32], lengths: Ints) -> Traces:
         rows, first, inverse = np.unique(symbols, axis=0, return_index=True, return_inverse=True)
         weights = np.bincount(inverse.ravel(), self.weights).astype(np.int64)
-        return replace(self, symbols=rows, lengths=lengths[first], weights=weights, firsts=self.firsts[first])
+        lengths = (rows >= 0).sum(axis=1)
+        return replace(self, symbols=rows, lengths=lengths, weights=weights, firsts=self.firsts[first])
 
     def summary(self) -> dict[str, Any]:
         """Return what is in the traces as plain data."""
