@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ EPISODES = 12
 BY_DRAWING = ("psrl", "opsrl", "told-support")
 BY_LOGARITHMS = ("ucrl2-rm-l", "ucrl2-rm-b")
 CLOSE = "certificate"
+OWN_LEARNERS = Path(__file__).parents[1] / "examples" / "own_learner.py"
 
 Answers = dict[str, Any]
 
@@ -90,6 +92,8 @@ def of_learners(task: Task) -> Iterator[tuple[str, str]]:
     players |= {name: learners.make(name, bonus_scale=0.02) for name in BY_LOGARITHMS}  # else all is as good as can be
     for name in ("headroom", "ucbvi-prm", "psrl"):
         players[f"{name} that learns the machine"] = learners.make(name, learn_machine=True)
+    for kind in ("Bernstein", "Tighter"):  # each plans by one of the services that learners have
+        players[f"own learner {kind}"] = learners.make(f"{OWN_LEARNERS}:{kind}")
     for name, player in players.items():
         yield name, of_run(simulate(task, player, EPISODES, 2))
     river = envs.make("riverswim-5", horizon=4)  # every pair is visited soon, so that bonuses matter

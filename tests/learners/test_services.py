@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from dense_plans import dense_backup, dense_plan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
@@ -25,61 +26,6 @@ from praemia.tasks.task import Task
 
 CLOSE = 1e-9
 slow_to_draw = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-# The oracle
-
-
-def tabulated(experience: Experience) -> tuple[Any, Any]:
-    """Return τ[L, M, M] and φ[H, L, M] of a machine that is known, in the unit range."""
-    spec = experience.spec
-    states, shape = spec.machine.states, (len(spec.label_sets), spec.num_machine_states)
-    probs, rewards = np.zeros((*shape, shape[1])), np.zeros(shape)
-    for (i, label), (m, state) in product(enumerate(spec.label_sets), enumerate(states)):
-        for out in spec.machine.over(label).outcomes(state, label):
-            probs[i, m, states.index(out.target)] += out.probability
-            rewards[i, m] += out.probability * out.reward.mean
-    return probs, np.broadcast_to(rewards, (spec.horizon, *shape))
-
-
-def dense_backup(
-    experience: Experience, values: Any, step: int, machine: Any = None, variance_of: str = "Y"
-) -> tuple[Any, Any]:
-    """Return the mean of Y and the deviation of Y, or of γW, transition by transition."""
-    spec, seen = experience.spec, experience.transitions
-    probs, rewards = tabulated(experience) if machine is None else machine
-    ended = spec.machine.idle_reward.mean * spec.value_caps[step + 1]
-    after = np.where(spec.is_done[:, None], ended, values)
-    shape = (spec.num_machine_states, spec.num_observations, spec.num_actions)
-    mean, deviation = np.zeros(shape), np.zeros(shape)
-    for o, a in np.argwhere(experience.visits > 0):
-        rows = np.flatnonzero((seen.observations == o) & (seen.actions == a))
-        p = seen.counts[rows] / experience.visits[o, a]
-        w = [
-            np.full(shape[0], ended) if seen.ends[i] else probs[seen.labels[i]] @ after[:, seen.successors[i]]
-            for i in rows
-        ]
-        phi = np.array([rewards[step, seen.labels[i]] for i in rows])
-        future = spec.discount * np.array(w)
-        spread = future if variance_of == "W" else phi + future
-        mean[:, o, a] = p @ (phi + future)
-        deviation[:, o, a] = np.sqrt(p @ (spread - p @ spread) ** 2)
-    return mean, deviation
-
-
-def dense_plan(experience: Experience, chosen: Choice, caps: Any, previous: Any) -> tuple[Any, Any]:
-    """Return Q[H, M, O, A] and V_0[M, O] of the linear form; ``previous`` is Q before, +∞ where nothing was visited."""
-    spec = experience.spec
-    shape = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
-    bonus, scale = np.broadcast_to(chosen.bonus, shape), np.broadcast_to(chosen.deviation_scale, shape)
-    action_values, values = np.zeros(shape), np.zeros(shape[1:3])
-    for h in reversed(range(spec.horizon)):
-        mean, deviation = dense_backup(experience, values, h, chosen.machine, chosen.variance_of)
-        bound = np.minimum(caps[h], chosen.growth * mean + scale[h] * deviation + bonus[h])
-        bound = np.minimum(bound, previous[h])
-        action_values[h] = np.where(experience.visits > 0, bound, caps[h])
-        values = action_values[h].max(-1)
-    return action_values, values
 
 
 # Learners that use a service and compare
@@ -157,9 +103,17 @@ class Compared(Learner):
             machine=chosen.machine,
             rng=rng,
         )
-        spec, caps = experience.spec, caps_of(experience, chosen.cap)
-        shape = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
-        action_values, values = dense_plan(experience, chosen, caps, np.broadcast_to(earlier, shape))
+        spec = experience.spec
+        action_values, values = dense_plan(
+            experience,
+            chosen.bonus,
+            chosen.deviation_scale,
+            caps_of(experience, chosen.cap),
+            growth=chosen.growth,
+            previous=earlier,
+            variance_of=chosen.variance_of,
+            machine=chosen.machine,
+        )
         np.testing.assert_allclose(plan.values, values, rtol=0, atol=CLOSE)
         taken = np.take_along_axis(action_values, plan.policy[..., None].astype(np.int64), axis=-1)[..., 0]
         met = experience.met
