@@ -22,7 +22,7 @@ from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.confidence import kl_radius
 from praemia.kernels.confidence_sets import bernstein_interval, l1_radius
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.extremes import extremes
 from praemia.tasks.task import Task
@@ -166,7 +166,7 @@ def hidden(dataset: Dataset) -> Dataset:
     numbers, sets = dataset.labelling.of(o, a, dataset.successors)
     seen = zip(numbers.tolist(), o.tolist(), a.tolist(), dataset.successors.tolist(), strict=True)
     rules = tuple(LabelRule(sets[number], *step) for number, *step in seen if sets[number])
-    return replace(dataset, labels_known=False, labelling=RuleLabelling(rules))
+    return replace(dataset, labels_known=False, labelling=Labelling(rules))
 
 
 def print_certificates(name: str) -> None:

@@ -30,11 +30,17 @@ from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
 from praemia.experiments.experiment_file import load_experiment
 from praemia.exploration import Dataset
-from praemia.files.load_save import FORMATS
+from praemia.files.load_save import FORMATS, Format
+from praemia.files.writing import dump, dump_as_json
 from praemia.inference import load_traces
 from praemia.machines.syntax import parse_guard
 from praemia.statistics.frames import load_runs
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
+GRAPH = b"""digraph g { s0 [label="s0"]; s0 -> s1 [label="item/0:0.8"]; s0 -> s0 [label="item/0.5:0.2"];
+s1 -> s0 [label="delivery/1:1"]; __start0 -> s0; }"""
+MULTIAGENT = b"""{"states": ["q0", "q1"], "initial_state": "q0", "terminal_states": ["q1"], "event_vocabulary": ["a"],
+"transitions": [{"from_state": "q0", "event": "a", "to_state": "q1", "reward": 1}]}"""
 SECONDS, MEMORY = 5.0, 2**30
 TEXTS, FILES, FOLDERS = 100_000, 10_000, 1_000  # cases for each reader
 # fmt: off
@@ -148,16 +154,23 @@ def all_readers(folder: Path) -> dict[str, Reader]:
     """Return the readers, with examples that they accept; files are written to a folder."""
     task = praemia.envs.make("warehouse-3")
     machine = praemia.RewardMachine.from_ltlf("F(i & X F d)")
+    texts = {
+        "yaml": dump(machine).encode(),
+        "json": dump_as_json(machine).encode(),
+        "multiagent": MULTIAGENT,
+        "txt": (EXAMPLES / "deliver.txt").read_bytes(),
+        "dot": GRAPH,
+        "hoa": (EXAMPLES / "response.hoa").read_bytes(),
+    }
     by_format = {
-        name: Reader(
-            (format.write_machine(machine).encode(),),
-            lambda data, read=format.read: read(_text(data), "fuzz"),
-            TEXTS,
-        )
-        for name, format in FORMATS.items()
-        if format.read is not None and format.write_machine is not None
+        name: Reader((text,), _reader(FORMATS["json" if name == "multiagent" else name]), TEXTS)
+        for name, text in texts.items()
     }
     return by_format | _texts() | _task_files(folder, task) | _archives(folder, task)
+
+
+def _reader(form: Format) -> Callable[[bytes], Any]:
+    return lambda data: form.read(_text(data), f"fuzz{form.suffixes[0]}")
 
 
 def _texts() -> dict[str, Reader]:
@@ -184,9 +197,8 @@ def _texts() -> dict[str, Reader]:
 
 
 def _task_files(folder: Path, task: praemia.Task) -> dict[str, Reader]:
-    (folder / "task.yaml").write_text(FORMATS["yaml"].write_task(task))
-    examples = Path(__file__).parent.parent / "examples"
-    tasks = tuple(path.read_bytes() for path in [folder / "task.yaml", *sorted(examples.glob("*.yaml"))])
+    (folder / "task.yaml").write_text(dump(task))
+    tasks = tuple(path.read_bytes() for path in [folder / "task.yaml", *sorted(EXAMPLES.glob("*.yaml"))])
     experiment = (
         b"tasks: [warehouse-4, task.yaml]\nlearners:\n  - ucbvi-prm\n  - {learner: headroom, title: b}\nruns: 4\n"
     )

@@ -4,7 +4,7 @@ from praemia.comparison import compare
 from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
-from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
+from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
 from praemia.files.load_save import load_machine, load_task, save_machine, save_task
 from praemia.inference import Inference, infer
 from praemia.learners import (
@@ -33,6 +33,7 @@ from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.show import show
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.planning.policy import Policy
@@ -59,7 +60,6 @@ __all__ = [
     "UCBVIPRM",
     "UCRL2RM",
     "BlackBox",
-    "CoverageReward",
     "Dataset",
     "Experience",
     "Headroom",
@@ -71,6 +71,7 @@ __all__ = [
     "MachineBuilder",
     "MachineWrapper",
     "Optimal",
+    "Outcome",
     "Policy",
     "PraemiaError",
     "QLearning",
@@ -78,6 +79,7 @@ __all__ = [
     "Random",
     "Reward",
     "RewardMachine",
+    "Rule",
     "Run",
     "StoredRuns",
     "Task",

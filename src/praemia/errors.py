@@ -109,7 +109,8 @@ def came_from_interrupt(error: BaseException) -> bool:
 def did_you_mean(name: object, choices: Iterable[object], hint: str = "") -> str:
     """Return " (did you mean 'x' or 'y'?)" for the nearest choices, else the list of a few choices or a hint."""
     names = list(dict.fromkeys(str(item) for item in choices))
-    likeness = {item: difflib.SequenceMatcher(None, item, str(name)).ratio() for item in names}
+    start = str(name)[:100]  # comparing takes the square of the length
+    likeness = {item: difflib.SequenceMatcher(None, item[:100], start).ratio() for item in names}
     nearest = sorted(names, key=lambda item: -likeness[item])
     if nearest and likeness[nearest[0]] >= 0.5:
         near = [repr(item) for item in nearest[:3] if likeness[item] >= likeness[nearest[0]] - 0.05]

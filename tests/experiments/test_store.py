@@ -151,7 +151,7 @@ def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things
 @pytest.mark.parametrize(
     ("marker", "expected"),
     [
-        ('{"what": "runs of praemia", "format": 1}', r"format 1; .* reads format 3: read it with praemia 0\.2"),
+        ('{"what": "runs of praemia", "format": 1}', r"format 1; .* reads format 3: read it with the version"),
         ('{"what": "runs of praemia", "format": 4}', "format 4; .* the version that wrote it"),
         ("{", "damaged"),
         ("[]", "damaged"),

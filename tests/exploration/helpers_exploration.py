@@ -63,23 +63,6 @@ def trajectories(
             yield from extend((o,), float(p), horizon)
 
 
-class RandomHistoryPolicy:
-    """A policy whose action probabilities depend on the whole history, drawn once for each."""
-
-    def __init__(self, seed: int, num_actions: int) -> None:
-        self.seed, self.num_actions = seed, num_actions
-        self.known: dict[History, np.ndarray] = {}
-
-    def probs(self, history: History) -> np.ndarray:
-        if history not in self.known:
-            rng = np.random.default_rng([self.seed, *history])
-            self.known[history] = rng.dirichlet(np.full(self.num_actions, 0.5))
-        return self.known[history]
-
-    def action_probs(self, history: Any) -> np.ndarray:
-        return self.probs(flat(history))
-
-
 def flat(trajectory: Any) -> History:
     """Write a trajectory as o_1, a_1, o_2, …"""
     pairs = zip(trajectory.observations, (*trajectory.actions, -1), strict=True)

@@ -1,7 +1,8 @@
-"""Certificates against the truth: right for every law of the confidence sets, and for drawn data as often as stated."""
+"""Certificates against the truth: right in every model of the set, and for sampled data as often as stated."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from itertools import product
 
@@ -13,13 +14,13 @@ from hypothesis import strategies as st
 from oracles import label_of
 from strategies import PROPOSITIONS, random_machine
 
+from praemia.errors import PraemiaWarning
 from praemia.exploration import Dataset, ExploredPlan, plan_from
-from praemia.exploration.bounds import machine_bounds
-from praemia.exploration.confidence import Confidence, confidence, function_radii
+from praemia.exploration.certificate import machine_bounds
+from praemia.exploration.confidence import Confidence, _distances, confidence
 from praemia.exploration.estimate import Estimate
-from praemia.kernels.certify import largest_by_kl
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
@@ -81,9 +82,8 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
         counts[pairs, successors],
         first,
         task.horizon,
-        RuleLabelling(rules),
+        Labelling(rules),
         labels_known,
-        reachability=np.ones(size),
         propositions=PROPOSITIONS,
         discount=task.discount,
     )
@@ -117,71 +117,26 @@ def law_of_the_set(rng: np.random.Generator, dataset: Dataset, sure: Confidence,
     return np.array(rows).reshape(size, dataset.num_actions, size)
 
 
-def functions_of_the_optimum(task: Task) -> np.ndarray:
-    """Return φ + γW*_{h+1} as [H, M, O, A, O]."""
-    machine, values = task.machine, solve(task).values
-    size, num_actions = task.num_observations, task.num_actions
-    found = np.zeros((task.horizon, machine.num_states, size, num_actions, size))
-    for o, a, z in product(range(size), range(num_actions), range(size)):
-        label = label_of(task.mdp.labelling.rules, o, a, z)
-        for m, state in enumerate(machine.states):
-            for out in machine.outcomes(state, label):
-                after = values[1:, machine.index[out.target], z]
-                found[:, m, o, a, z] += out.probability * (out.reward.mean + task.discount * after)
-    return found
-
-
-def part_three_holds(dataset: Dataset, task: Task, radii: np.ndarray) -> bool:
-    """Tell whether no function of the optimum has a mean outside its KL ball of part 3."""
-    kernel = task.mdp.to_dense()
-    p_hat = np.zeros_like(kernel)
-    p_hat.reshape(-1, task.num_observations)[dataset.pairs, dataset.successors] = dataset.probs
-    functions = functions_of_the_optimum(task)
-    for h, m, o, a in np.ndindex(functions.shape[:4]):
-        if dataset.visits[o, a]:
-            seen = p_hat[o, a] > 0
-            probs = p_hat[o, a][seen]
-            for f in (functions[h, m, o, a], -functions[h, m, o, a]):
-                top = float(f[kernel[o, a] > 0].max())
-                if kernel[o, a] @ f > largest_by_kl(probs, f[seen], len(probs), radii[o, a], top) + 1e-9:
-                    return False
-    return True
-
-
 @settings(max_examples=30)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    labels_known=st.booleans(),
-    shares=st.sampled_from([0, 1]),
-    discount=st.sampled_from([1.0, 0.9, 0.5]),
-)
-def test_for_every_law_in_the_set_the_bounds_are_on_the_right_side(
-    seed: int, labels_known: bool, shares: int, discount: float
+@given(seed=st.integers(0, 2**32 - 1), labels_known=st.booleans(), discount=st.sampled_from([1.0, 0.9, 0.5]))
+def test_in_every_model_of_the_set_the_bounds_are_on_the_right_side(
+    seed: int, labels_known: bool, discount: float
 ) -> None:
     rng = np.random.default_rng(seed)
     task = drawn_task(rng, discount)
     dataset = drawn_data(rng, task, labels_known=labels_known)
-    machine, horizon = task.machine, task.horizon
-    sure = confidence(dataset, RHO, shares)
-    estimate = Estimate.of(dataset, machine)
+    sure, estimate = confidence(dataset, RHO), Estimate.of(dataset, task.machine)
     policy = solve(estimate.model).policy
     if rng.random() < 0.3:  # the bounds are those of any policy
         policy = rng.integers(task.num_actions, size=policy.shape).astype(policy.dtype)
-    bounds = machine_bounds(estimate, sure, policy.transpose(0, 2, 1))
-    radii = function_radii(dataset.visits, sure, horizon, machine.num_states) if shares else None
-    in_estimate = evaluate(estimate.model, policy).values[0, machine.index[machine.initial]]
+    bounds, first = machine_bounds(estimate, sure.kl, policy), task.machine.index[task.machine.initial]
     for shrink in (1.0, 1.0, 0.5, 0.1):
         kernel = law_of_the_set(rng, dataset, sure, shrink)
         truth = replace(task, mdp=LabeledMDP.from_dense(kernel, task.mdp.labelling.rules))
-        if radii is not None and not part_three_holds(dataset, truth, radii):
-            continue
-        first = machine.index[machine.initial]
         best, mine = solve(truth).values[0, first], evaluate(truth, policy).values[0, first]
         assert np.all(best <= bounds.upper + 1e-8)
         assert np.all(mine >= bounds.lower - 1e-8)
         assert np.all(best - mine <= bounds.loss + 1e-8)
-        assert np.all(np.abs(mine - in_estimate) <= bounds.distance + 1e-8)
-        assert np.all(bounds.distance <= bounds.farthest + 1e-8)
 
 
 def test_the_confidence_set_holds_the_truth() -> None:
@@ -210,19 +165,6 @@ def test_the_confidence_set_holds_the_truth() -> None:
     assert failures <= 28
 
 
-def test_part_three_holds_for_functions_fixed_before_the_data() -> None:
-    # The part has 0.45 · 0.9 = 0.405: more than 104 failures in 200 have probability below 1e-3.
-    failures = 0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        task = drawn_task(rng)
-        dataset = drawn_data(rng, task)
-        sure = confidence(dataset, 0.9, shares=1)
-        radii = function_radii(dataset.visits, sure, task.horizon, task.num_machine_states)
-        failures += not part_three_holds(dataset, task, radii)
-    assert failures <= 104
-
-
 @given(
     counts=st.lists(st.integers(1, 400), min_size=1, max_size=6),
     extra=st.integers(1, 20),
@@ -230,10 +172,8 @@ def test_part_three_holds_for_functions_fixed_before_the_data() -> None:
 )
 def test_distances_from_a_kl_ball_are_those_of_its_sets(counts: list[int], extra: int, level: float) -> None:
     # The largest p(Z) − p̂(Z) with kl(p̂(Z), p(Z)) ≤ r over all sets Z of the successors seen, with or without others.
-    from praemia.exploration.confidence import _distances
-
     numbers, rows = np.array(counts), np.zeros(len(counts), dtype=np.int64)
-    (kl,), (tv,) = _distances(rows, numbers, 1, len(counts) + extra, level, 1e-300)
+    (kl,), (tv,) = _distances(rows, numbers, 1, len(counts) + extra, level)
     masses = {
         round(sum(c for c, is_in in zip(counts, chosen, strict=True) if is_in) / sum(counts), 12)
         for chosen in product((False, True), repeat=len(counts))
@@ -280,12 +220,12 @@ def is_broken(plan: ExploredPlan, task: Task) -> bool:
 
 
 def broken_certificates(trials: int, discount: float = 1.0) -> tuple[list[int], int]:
-    """Return how often a certificate was broken, of three kinds, and how many of all said at least something.
+    """Return how often a certificate was broken, of two kinds, and how many of all were informative.
 
-    A trial is a random task with its data, and three plans: for a machine, for the same one fixed before the data, and
-    for labels and a machine chosen by an adversary after the data.
+    A trial is a random task with its data, and two plans: for its machine, and for labels and a machine that an
+    adversary chooses after the data.
     """
-    broken, telling = [0, 0, 0], 0
+    broken, informative = [0, 0], 0
     for seed in range(trials):
         rng = np.random.default_rng([7, seed])
         task = drawn_task(rng, discount)
@@ -294,26 +234,57 @@ def broken_certificates(trials: int, discount: float = 1.0) -> tuple[list[int], 
         start = {int(o): float(task.mdp.start_probs[o]) for o in task.starts}
         mdp = LabeledMDP.from_dense(task.mdp.to_dense(), rules, start)
         blinded = Task(mdp, machine, task.horizon, discount=discount)
-        plans = (
-            plan_from(dataset, task.machine, failure_prob=RHO),
-            plan_from(dataset, task.machine, failure_prob=RHO, fixed_in_advance=True),
-            plan_from(dataset, machine, labels=rules, failure_prob=RHO),
-        )
-        for kind, plan in enumerate(plans):
-            broken[kind] += is_broken(plan, blinded if kind == 2 else task)
-            telling += plan.certificate.bound < 0.5 * plan.certificate.largest
-    return broken, telling
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PraemiaWarning)  # of propositions that were never seen
+            own = plan_from(dataset, task.machine, failure_prob=RHO)
+        chosen = plan_from(dataset, machine, labels=rules, failure_prob=RHO)
+        for kind, (plan, truth) in enumerate(((own, task), (chosen, blinded))):
+            broken[kind] += is_broken(plan, truth)
+            informative += plan.certificate.bound < 0.5 * plan.certificate.largest
+    return broken, informative
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.8])
-def test_a_few_hundred_certificates_hold(discount: float) -> None:
-    broken, telling = broken_certificates(60, discount)
+def test_certificates_hold_for_machines_fixed_before_and_chosen_after_the_data(discount: float) -> None:
+    """Each kind may break with probability 0.05; they break far less often."""
+    broken, informative = broken_certificates(60, discount)
     assert max(broken) <= RHO * 60
-    assert telling >= 60  # of 180
+    assert informative >= 40  # of 120
 
 
 @pytest.mark.slow
-def test_ten_thousand_certificates_hold() -> None:
-    broken, telling = broken_certificates(3_400)  # three each
-    print(f"broken: {broken}; below half of the most: {telling} of 10,200")
+def test_thousands_of_certificates_hold() -> None:
+    broken, informative = broken_certificates(3_400)
+    print(f"broken: {broken}; below half of the maximum: {informative} of 6,800")
     assert max(broken) <= RHO * 3_400
+
+
+SIZE, VISITS = 100, 1_000
+
+
+def test_the_set_withstands_an_adversary_that_a_bound_for_fixed_functions_does_not() -> None:
+    """One step to 100 equally likely successors, 1,000 visits to each of two actions; 60 adversaries.
+
+    For action 0 those successors are rewarded that were seen more often than they are likely, for action 1 as many of
+    the rarest as stay below in p̂: the more are rewarded, the better an action truly is. A KL ball in which the number
+    of successors does not appear would be right for a machine fixed before the data; here it breaks.
+    """
+    broken, broken_if_fixed = 0, 0
+    machine = MachineBuilder("on").edge("on", "pay", "on", reward=1).build()
+    for seed in range(60):
+        counts = np.random.default_rng(seed).multinomial(VISITS, np.full(SIZE, 1.0 / SIZE), size=2)
+        often, rarest = np.flatnonzero(counts[0] > VISITS / SIZE), np.argsort(counts[1], kind="stable")
+        paid = [often, rarest[np.cumsum(counts[1][rarest]) < counts[0][often].sum()]]
+        rules = tuple(LabelRule("pay", 0, a, int(z)) for a in range(2) for z in paid[a])
+        pairs, successors = np.nonzero(counts)
+        first = np.where(np.arange(SIZE) == 0, 2 * VISITS, 0)
+        seen = (pairs, successors, np.zeros(len(pairs), dtype=bool), counts[pairs, successors], first)
+        data = Dataset(SIZE, 2, *seen, 1, Labelling(rules), True)
+        plan, true = plan_from(data, machine, failure_prob=RHO), [len(part) / SIZE for part in paid]
+        loss = max(true) - true[int(plan.policy[0, 0, 0])]  # type: ignore[index]
+        broken += loss > plan.certificate.bound
+        radii = np.full((SIZE, 2), (np.log(2.0 * 2 * SIZE / RHO) + 0.5 * np.log(VISITS) + np.log(2.0)) / VISITS)
+        estimate = Estimate.of(data, machine)
+        broken_if_fixed += loss > machine_bounds(estimate, radii, solve(estimate.model).policy).loss[0]
+    assert broken <= RHO * 60
+    assert broken_if_fixed >= 30  # so the adversary is one

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from oracles import label_of
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.files.arrays import PackedArrays, pack_arrays
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.planning.exact import evaluate, solve
@@ -24,7 +22,7 @@ from praemia.tasks.task import Task
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    return explore(warehouse(3), episodes=200, policy_episodes=20, seed=3)
+    return explore(warehouse(3), num_episodes=200, seed=3)
 
 
 def test_a_dataset_reads_back_equal_and_equal_data_has_equal_bytes(dataset: Dataset, tmp_path: Path) -> None:
@@ -51,14 +49,22 @@ def test_arrays_that_do_not_fit_are_refused(dataset: Dataset, change: str) -> No
         replace(dataset, **changed[change])
 
 
-@pytest.mark.parametrize("change", ["ends", "reachability"])
-def test_data_that_cannot_be_is_refused(dataset: Dataset, change: str) -> None:
-    changed: dict[str, dict[str, Any]] = {
-        "ends": {"ends": np.ones(len(dataset.pairs), dtype=bool)},
-        "reachability": {"reachability": np.full(9, np.nan)},
-    }
+def test_data_with_ends_that_says_there_are_none_is_refused(dataset: Dataset) -> None:
     with pytest.raises(ModelError, match="a dataset w"):
-        replace(dataset, **changed[change])
+        replace(dataset, ends=np.ones(len(dataset.pairs), dtype=bool))
+
+
+@pytest.mark.parametrize(("place", "what"), [("loop", "counts 900719925474"), ("move", "leave observation")])
+def test_counts_that_no_episodes_can_have_are_damage(tmp_path: Path, place: str, what: str) -> None:
+    """2⁵³ counts in 200 episodes would prove a bound of nearly 0; so would counts of what was never reached."""
+    data = explore(tiny_task(1), num_episodes=200)
+    o, _, z = data.transitions
+    chosen = np.flatnonzero(o == z if place == "loop" else o != z)[0]
+    more = 2**53 if place == "loop" else 300
+    forged = replace(data, counts=np.where(np.arange(len(data.counts)) == chosen, more, data.counts), horizon=10)
+    (tmp_path / "data.npz").write_bytes(forged.to_bytes())
+    with pytest.raises(FileError, match=f"damaged, or not a dataset: .*{what}"):
+        Dataset.load(tmp_path / "data.npz")
 
 
 def test_nothing_pickled_is_read(tmp_path: Path) -> None:
@@ -84,7 +90,7 @@ def test_files_that_are_not_there_or_cannot_be_written_are_errors(dataset: Datas
 
 
 def test_merging_adds_up(dataset: Dataset) -> None:
-    other = explore(warehouse(3), episodes=100, policy_episodes=20, seed=4)
+    other = explore(warehouse(3), num_episodes=100, seed=4)
     both = dataset.merge(other)
     np.testing.assert_array_equal(both.visits, dataset.visits + other.visits)
     assert both.num_episodes == 300
@@ -99,23 +105,24 @@ def test_merging_adds_up(dataset: Dataset) -> None:
 
 
 def test_data_of_one_seed_is_not_counted_twice(dataset: Dataset) -> None:
-    """By whatever method: worlds of one seed draw the same random numbers."""
-    task = warehouse(3)
-    again = explore(task, episodes=10, method="uncertainty", seed=3)
-    until = explore(task, episodes=10, until=1.0, machines=[task.machine], seed=3)
-    other = explore(task, episodes=10, method="uncertainty", seed=4)
-    for parts in ((dataset,), (again,), (until,), (other, again), (other, other)):
-        with pytest.raises(ModelError, match=r"'warehouse-3' with seed [34]; .* use another seed"):
+    again, other = (explore(warehouse(3), num_episodes=10, seed=seed) for seed in (3, 4))
+    for parts in ((dataset,), (again,), (other, again), (other, other)):
+        with pytest.raises(ModelError, match=r"explored with seed [34]: .* use another seed"):
             dataset.merge(*parts)
-    with pytest.raises(ModelError, match="use another seed"):
-        dataset.merge(other).merge(until)
+    assert dataset.merge(other).append([0, 1], [1]).append([0, 1], [1]).num_episodes == 212  # these have no seed
 
 
 def test_only_data_of_one_environment_merges(dataset: Dataset) -> None:
-    with pytest.raises(ModelError, match="num observations 9 and 16"):
-        dataset.merge(explore(warehouse(4), episodes=5, policy_episodes=1))
-    with pytest.raises(ModelError, match="horizon"):
-        dataset.merge(explore(warehouse(3).with_horizon(4), episodes=5, policy_episodes=1))
+    with pytest.raises(ModelError, match="different observations: 9 and 16"):
+        dataset.merge(explore(warehouse(4), num_episodes=5))
+    with pytest.raises(ModelError, match="different horizon: 9 and 4"):
+        dataset.merge(explore(warehouse(3).with_horizon(4), num_episodes=5))
+    labels = LabeledMDP.from_dense(warehouse(3).mdp.to_dense(), [LabelRule("item", target=1)])
+    labelled = replace(explore(Task(labels, warehouse(3).machine, 9), num_episodes=5, seed=9), action_names=None)
+    with pytest.raises(ModelError, match="different labels"):
+        replace(dataset, observation_names=None, action_names=None).merge(labelled)
+    with pytest.raises(TypeError):
+        dataset + dataset  # type: ignore[operator]
 
 
 def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
@@ -129,6 +136,9 @@ def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
         ([0, 9], [1], "observation numbers run from 0 to 9"),
         ([0, 1], [5], "action numbers run from 5 to 5"),
         ([-1, 1], [0], "observation numbers run from -1"),
+        ([0, 0.5], [0], "expected a whole number"),
+        ([0, 1], [float("nan")], "numbers run from nan"),
+        ([0] * 11, [0] * 10, r"1 … 9 actions"),
     ):
         with pytest.raises(ModelError, match=what):
             dataset.append(observations, actions)
@@ -138,7 +148,7 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is
     task = tiny_task(1)
     # Pays 0.5 or 1 in every step.
     machine = MachineBuilder("q").edge("q", "!goal", "q", reward=1.0).edge("q", "goal", "q", reward=0.5).build()
-    once = explore(task, episodes=1, policy_episodes=1, seed=0)
+    once = explore(task, num_episodes=1, seed=0)
     dense = once.kernel.toarray().reshape(3, 2, 6)
     for (o, a), visits in np.ndenumerate(once.visits):
         counts = np.zeros(6)
@@ -163,12 +173,12 @@ def test_plans_for_rewards_below_zero_keep_away_from_what_was_never_visited() ->
     gain = MachineBuilder("q").edge("q", "home", "q", reward=1).build()
     cost = MachineBuilder("q").edge("q", "!home", "q", reward=-1).build()
     for seed in range(20):
-        data = explore(task, episodes=2, method="uncertainty", seed=seed)
+        data = explore(task, num_episodes=2, seed=seed)
         assert data.visits.min() == 0
         up, down = plan_from(data, gain), plan_from(data, cost)
         assert down.value.value == pytest.approx(up.value.value - 4.0, abs=1e-12)
         np.testing.assert_array_equal(down.policy, up.policy)
-        for name in ("bound", "largest", "simulation"):
+        for name in ("bound", "largest"):
             assert getattr(down.certificate, name) == pytest.approx(getattr(up.certificate, name), abs=1e-9)
         assert down.certificate.optimistic == pytest.approx(up.certificate.optimistic - 4.0, abs=1e-9)
 
@@ -188,8 +198,8 @@ def test_other_labels_can_be_given_when_planning(dataset: Dataset) -> None:
     assert gap <= plan.certificate.bound
     for known in (warehouse(3), truth, warehouse(3).with_discount(0.9).with_horizon(None)):
         assert plan.optimum(known) == pytest.approx(solve(truth).value, rel=1e-12)
-        assert plan.true_value(known).value == pytest.approx(evaluate(truth, plan.policy).value, rel=1e-12)
-        assert plan.gap(known).value == pytest.approx(gap, abs=1e-12)
+        assert plan.true_value(known) == pytest.approx(evaluate(truth, plan.policy).value, rel=1e-12)
+        assert plan.gap(known) == pytest.approx(gap, abs=1e-12)
     once = plan_from(dataset, machine, labels=iter(rules))
     assert once.value == plan.value
     assert once.gap(truth) == plan.gap(truth)
@@ -202,23 +212,30 @@ def test_coverage_says_what_was_never_reached() -> None:
     kernel = np.zeros((3, 2, 3))
     kernel[0, :, 0] = kernel[1, :, 1] = kernel[2, :, 2] = 1.0
     task = Task(LabeledMDP.from_dense(kernel, observations=["here", "there", "beyond"]), tiny_task(0).machine, 2)
-    dataset = explore(task, episodes=20, policy_episodes=2)
+    dataset = explore(task, num_episodes=20)
     assert dataset.unreached.tolist() == [1, 2]
     assert "never reached: there, beyond" in dataset.coverage()
-    assert dataset.reachability.tolist() == [2.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("number", "remedy"),
-    [
-        (1, "read it with praemia 0.2, or make it again"),
-        (3, "an older version wrote it, 0.3 or one in development; make it again"),
-        (99, "read it with the version that wrote it, which is newer"),
-    ],
-)
-def test_data_of_another_format_says_which_version_reads_it(tmp_path: Path, number: int, remedy: str) -> None:
-    data = explore(tiny_task(0), episodes=2, method="uncertainty").to_bytes()
-    path = tmp_path / "data.npz"
-    path.write_bytes(pack_arrays(PackedArrays(data, "data").header() | {"format": number}, {}))
-    with pytest.raises(FileError, match=f"of format {number}; this version of praemia reads format 4: {remedy}"):
-        Dataset.load(path)
+STEP, GOAL = -0.125, 1.0
+
+
+def corridor(horizon: int, after: float = 0.0) -> Task:
+    """Three cells in a row, nothing left to chance; the goal is two steps away, and ``after`` is paid from then on."""
+    rows = {(o, a): {max(0, min(2, o + (1 if a else -1))): 1.0} for o in range(3) for a in range(2)}
+    mdp = LabeledMDP.from_rows(3, 2, rows, labels=[LabelRule("goal", target=2)], start=0)
+    builder = MachineBuilder("out", propositions=("goal",)).edge("out", "goal", "done", reward=GOAL)
+    builder.edge("out", "else", "out", reward=STEP).edge("done", "true", "done", reward=after)
+    return Task(mdp, builder.build(), horizon, "corridor")
+
+
+@pytest.mark.parametrize(("horizon", "after"), [(3, 0.0), (10, 0.0), (10, -0.03125)])
+def test_the_untried_costs_the_least_that_the_machine_can_still_pay(horizon: int, after: float) -> None:
+    """A log that stops at the goal never tries anything there; waiting where all is known is not preferred to it."""
+    data = explore(corridor(2), num_episodes=60, seed=0)
+    assert data.visits[2].sum() == 0
+    task = corridor(horizon, after)
+    plan = plan_from(data, task.machine, horizon=horizon)
+    assert plan.value.value == pytest.approx(STEP + GOAL + (horizon - 2) * after, abs=1e-12)
+    assert plan.policy[0, 0, 0] == plan.policy[1, 0, 1] == 1  # type: ignore[index]
+    assert plan.gap(task) == pytest.approx(0.0, abs=1e-12)

@@ -61,7 +61,7 @@ def plain_losses(task: Task, dataset: Dataset, policy: Any, draws: int, seed: in
 @pytest.mark.parametrize("size", [4, 20])  # a Gamma variable for each observation, and sticks
 def test_values_in_a_draw_are_those_of_its_explicit_product(size: int) -> None:
     task = random_task(size, 2, 3, horizon=4, seed=3)
-    dataset = explore(task, episodes=30, method="uncertainty")
+    dataset = explore(task, num_episodes=30)
     policy = plan_from(dataset, task.machine).policy
     posterior = Posterior(Estimate.of(dataset, task.machine), 0)
     first = task.machine.index[task.machine.initial]
@@ -84,7 +84,7 @@ def test_values_in_a_draw_are_those_of_its_explicit_product(size: int) -> None:
 @pytest.mark.parametrize(("size", "episodes", "draws"), [(4, 10, 150), (20, 40, 30)])
 def test_losses_are_distributed_as_a_plain_oracle_draws_them(size: int, episodes: int, draws: int) -> None:
     task = random_task(size, 2, 2, horizon=3, seed=1)
-    dataset = explore(task, episodes=episodes, method="uncertainty")
+    dataset = explore(task, num_episodes=episodes)
     plan = plan_from(dataset, task.machine)
     found = plan.likely(draws=2_000)
     assert found is not None
@@ -95,7 +95,7 @@ def test_losses_are_distributed_as_a_plain_oracle_draws_them(size: int, episodes
 @pytest.mark.parametrize("size", [4, 20])
 def test_draws_have_the_moments_of_the_posterior(size: int) -> None:
     task = random_task(size, 2, 2, horizon=3, seed=5)
-    dataset = explore(task, episodes=6, method="uncertainty")
+    dataset = explore(task, num_episodes=6)
     assert (dataset.visits == 0).any()
     posterior = Posterior(Estimate.of(dataset, task.machine), 0)
     kernels = []
@@ -122,7 +122,7 @@ def test_it_is_calibrated_when_the_truth_comes_from_the_prior() -> None:
         kernel = rng.dirichlet(np.full(size, 1.0 / size), (size, 2))
         start = rng.dirichlet(np.full(size, 1.0 / size))
         task = Task(LabeledMDP.from_dense(kernel, rules, start), machine, 3)
-        data = explore(task, episodes=1 + seed % 20, method="uncertainty", seed=seed)
+        data = explore(task, num_episodes=1 + seed % 20, seed=seed)
         policy = solve(data.model(machine)).policy
         found = likely_loss(Estimate.of(data, machine), policy, draws=draws, level=0.5, seed=seed)
         loss = solve(task).value - evaluate(task, policy).value
@@ -136,7 +136,7 @@ def test_two_arms_follow_their_beta_distributions() -> None:
     machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
     kernel = np.array([[[0.4, 0.6], [0.5, 0.5]], [[1.0, 0.0], [1.0, 0.0]]])
     task = Task(LabeledMDP.from_dense(kernel, [LabelRule("goal", source=0, target=1)]), machine, 1)
-    data = explore(task, episodes=1, method="uncertainty")
+    data = explore(task, num_episodes=1)
     for arm, seen in ((0, (1,) * 11 + (0,) * 4), (1, (1,) * 5 + (0,) * 5)):
         for z in seen:
             data = data.append([0, z], [arm])
@@ -156,14 +156,14 @@ def test_two_arms_follow_their_beta_distributions() -> None:
 
 def test_rewards_on_trajectories_have_no_likely_loss() -> None:
     task = tiny_task(2)
-    plan = plan_from(explore(task, episodes=20, method="uncertainty"), TrajectoryReward(lambda t: 0.5, 1.0))
+    plan = plan_from(explore(task, num_episodes=20), TrajectoryReward(lambda t: 0.5, 1.0))
     assert plan.likely_loss is None
     assert plan.likely(draws=40) is None
 
 
 def test_one_seed_one_answer() -> None:
     task = random_task(6, 2, 2, horizon=4, seed=0)
-    data = explore(task, episodes=20, method="uncertainty")
+    data = explore(task, num_episodes=20)
     plans = [plan_from(data, task.machine) for _ in range(2)]
     assert plans[0].likely_loss == plans[1].likely_loss == plans[0].likely(seed=0).loss  # type: ignore[union-attr]
     other = plans[0].likely(seed=1)
@@ -204,7 +204,7 @@ def test_few_draws_leave_the_error_open() -> None:
 )
 def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     task = tiny_task(0)
-    plan = plan_from(explore(task, episodes=5, method="uncertainty"), task.machine)
+    plan = plan_from(explore(task, num_episodes=5), task.machine)
     with pytest.raises(ParameterError, match=message):
         plan.likely(**settings)
 
@@ -228,7 +228,7 @@ class Corridor(gymnasium.Env[int, int]):
 def corridor_data() -> tuple[Dataset, RewardMachine]:
     machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
     box = BlackBox(Corridor(), lambda o, a, z, info: {"goal"} if z == 2 else set(), machine, 5)
-    return explore(box, episodes=40, method="uncertainty"), machine
+    return explore(box, num_episodes=40), machine
 
 
 def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:

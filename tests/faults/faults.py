@@ -99,8 +99,8 @@ KERNELS = (
     Fault(
         "machine states after the sixteenth are not filled",
         "kernels/exact.py",
-        "first, last, wide, width)",
-        "first, last, wide, max(wide, width - 4))",
+        "for lane in range(0, width, lanes):",
+        "for lane in range(0, width - width % lanes, lanes):",
         ROWS,
     ),
     Fault(
@@ -111,17 +111,17 @@ KERNELS = (
         f"{EXACT}::test_among_equally_good_actions_the_first_is_taken",
     ),
     Fault(
-        "eight machine states after sixteen are left out",
+        "machine states after the last whole vector are left out",
         "kernels/exact.py",
-        "if MOST_LANES >= 8 and lane + 8 <= width:",
-        "if MOST_LANES >= 8 and lane + 8 <= width < 16:",
+        "for block in range(0, width, lanes):",
+        "for block in range(0, width - width % lanes, lanes):",
         OPTIMUM,
     ),
     Fault(
         "the last successor of a policy's pair is lost",
         "kernels/exact.py",
-        "np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])",
-        "np.uint64(indptr[i]), np.uint64(max(indptr[i] + 1, indptr[i + np.uint64(1)] - 1))",
+        "np.uint64(model.indptr[pair + np.uint64(1)])",
+        "np.uint64(max(model.indptr[pair] + 1, model.indptr[pair + np.uint64(1)] - 1))",
         POLICIES,
     ),
     Fault(
@@ -338,8 +338,8 @@ KERNELS = (
     Fault(
         "the value at the start is that of the last start",
         "kernels/exact.py",
-        'total += start["prob"] * table[start["o"], start["m"]]',
-        'total = table[start["o"], start["m"]]',
+        'total += starts[i]["prob"] * table',
+        "total = table",
         MATTERS_IN_RUNS,
     ),
     Fault(
@@ -937,8 +937,8 @@ MACHINES = (
     Fault(
         "a formula is written for a machine that was changed",
         "machines/machine.py",
-        "first_match=first_match, source=None)",
-        'first_match=first_match, source={"ltlf": "F a"})',
+        "diagrams, written, first_match, idle)",
+        'diagrams, written, first_match, idle, {"ltlf": "F a"})',
         f"{EQUAL}::test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from",
     ),
     Fault(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from machine_words import require_same_words
-from strategies import machines
 
-from praemia.errors import ModelError, PraemiaError, SizeError
-from praemia.files.formats.common import event_of, label_of
-from praemia.files.formats.dot import read_dot, write_dot
-from praemia.files.formats.multiagent import read_multiagent, write_multiagent
-from praemia.files.load_save import load_machine, load_task, save_machine
+import praemia
+from praemia.cli import execute
+from praemia.errors import PraemiaError
+from praemia.files.formats.dot import read_dot
+from praemia.files.formats.multiagent import build_multiagent
+from praemia.files.load_save import load_machine, load_task
+from praemia.files.source import parse_source
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome
 
 SPEC = """\
@@ -62,24 +61,16 @@ __start0 -> s0
 
 
 def read_spec(text: str) -> RewardMachine:
-    return read_multiagent(text, "m.json")
-
-
-def pays(machine: RewardMachine, *word: str) -> list[float]:
-    """Return what a deterministic machine pays on a word; a label is written with blanks between its propositions."""
-    state, paid = machine.initial, []
-    for label in word:
-        (outcome,) = machine.outcomes(state, frozenset(label.split()))
-        state = outcome.target
-        paid.append(outcome.reward.mean)
-    return paid
+    return build_multiagent(parse_source(text, "m.json", is_json=True))
 
 
 def test_events_of_multiagent_files_are_whole_labels() -> None:
     machine = read_spec(SPEC)
     assert machine.propositions == ("at(A)", "at(B)")
-    assert pays(machine, "at(B)", "at(A)", "", "at(A)", "at(B)", "at(A)", "at(B)") == [0, 0.25, 0, 0, 1, 0, 0]
-    assert pays(machine, "at(A) at(B)", "at(A)") == [0, 0.25], "two events at once are none of this file's"
+    word = [{"at(B)"}, {"at(A)"}, set(), {"at(A)"}, {"at(B)"}, {"at(A)"}, {"at(B)"}]
+    assert machine.expected_rewards(word).tolist() == [0, 0.25, 0, 0, 1, 0, 0]
+    both_at_once = [{"at(A)", "at(B)"}, {"at(A)"}]  # none of this file's events
+    assert machine.expected_rewards(both_at_once).tolist() == [0, 0.25]
 
 
 def test_a_file_is_told_by_its_keys(tmp_path: Path) -> None:
@@ -97,7 +88,7 @@ def test_a_file_is_told_by_its_keys(tmp_path: Path) -> None:
         ('"event": "at(B)"', '"event": "at(C)"', "m.json:9: unknown event 'at(C)'"),
         ('"initial_state": "q0"', '"initial_state": "q7"', "m.json:4: unknown machine state 'q7'"),
         ('["q2"]', '["q3"]', "m.json:5: unknown machine state 'q3'"),
-        ('"q1", "event": "at(B)"', '"q0", "event": "at(A)"', "m.json:9: state 'q0' has a second transition on 'at(A)'"),
+        ('"q1", "event": "at(B)"', '"q0", "event": "at(A)"', "m.json:9: a second transition from 'q0' on 'at(A)'"),
         ('"reward": 0.25', '"reward": "r1"', "m.json:8:72: transitions[0].reward: it should be a valid number"),
         (
             '"to_state"',
@@ -139,12 +130,12 @@ def test_stochastic_mealy_machines_keep_chances_and_outputs() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("item/0:0.8", "item/ok:0.8", "m.dot:3: the output, which is paid, is 'ok'; expected a number"),
+        ("item/0:0.8", "item/ok:0.8", "m.dot:3: the output, which is the reward, is 'ok'; expected a number"),
         ("item/0:0.8", "item/0:lots", "m.dot:3: the probability is 'lots'; expected a number"),
         ("item/0:0.8", "item", "m.dot:3: an edge with the label 'item'; expected input/reward"),
         ("item/0:0.8", "item/0:0.7", "m.dot:3: state 's0' on 'item & !delivery': probabilities sum to 0.9"),
-        ("item/0:0.2", "item/0", "m.dot:4: a second edge from 's0' on 'item'"),
-        ("item/0:0.8", "item/nan:0.8", "m.dot:3: the output, which is paid, is 'nan'"),
+        ("item/0:0.2", "item/0", "m.dot:4: a second transition from 's0' on 'item'"),
+        ("item/0:0.8", "item/nan:0.8", "m.dot:3: the output, which is the reward, is 'nan'"),
         ("__start0 -> s0\n", "", "m.dot: 0 edges from __start0; expected one"),
         ("__start0 -> s0\n", "__start0 -> s0\n__start1 -> s1\n", "m.dot: 2 edges from __start0"),
         ("digraph g {", "graph g {", "m.dot:1:1: stopped at 'graph g {'; expected a graph"),
@@ -157,69 +148,101 @@ def test_mistakes_in_graphs_have_their_line(old: str, new: str, message: str) ->
     assert message in str(caught.value)
 
 
-@given(machines())
-def test_every_machine_survives_as_a_graph(machine: RewardMachine) -> None:
-    require_same_words(machine, read_dot(write_dot(machine), "m.dot"))
+START = '__start0 [shape=none, label=""];\n__start0 -> s0 [label=""];\n}\n'
+MOORE = """\
+digraph moore {
+s0 [label="s0|0", shape=record, style=rounded];
+s1 [label="{s1|0.25}", shape=record, style=rounded];
+s2 [label="s2 | 1", shape=record, style=rounded];
+s0 -> s1 [label="a"]; s0 -> s0 [label="b"];
+s1 -> s1 [label="a"]; s1 -> s2 [label="b"];
+s2 -> s2 [label="a"]; s2 -> s0 [label="b"];
+"""
+DFA = """\
+digraph dfa {
+s0 [label="s0"];
+s1 [label="s1", shape=doublecircle];
+s0 -> s1 [label="a"]; s0 -> s0 [label="b"];
+s1 -> s1 [label="b"]; s1 -> s0 [label="a"];
+"""
+MDP = """\
+digraph mdp {
+s0 [label="floor"];
+s1 [label="goal"];
+s2 [label="floor"];
+s0 -> s1 [label="a:0.75"]; s0 -> s2 [label="a : 0.25"]; s0 -> s0 [label="b:1.0"];
+s1 -> s1 [label="a:1.0"]; s1 -> s1 [label="b:1.0"];
+s2 -> s2 [label="a:1.0"]; s2 -> s1 [label="b:1.0"];
+"""
+SYMBOLS = 'digraph m {\ns0 [label=s0];\ns0 -> s0 [label="a/coffee"]; s0 -> s0 [label="b/nothing"];\n'
 
 
-@given(machines(sure_rewards=(0.0, 0.25, 1.0)))
-def test_what_can_be_written_as_a_multiagent_file_is_read_back(machine: RewardMachine) -> None:
-    text = write_multiagent(machine)
-    require_same_words(machine, read_spec(text))
-    json.loads(text)
+@pytest.mark.parametrize(
+    ("text", "targets", "outputs"),
+    [
+        (MOORE, {("s0", "a"): "s1", ("s1", "b"): "s2", ("s2", "b"): "s0"}, {"s0": 0.0, "s1": 0.25, "s2": 1.0}),
+        (DFA, {("s0", "a"): "s1", ("s1", "a"): "s0"}, {"s0": 0.0, "s1": 1.0}),
+    ],
+    ids=["Moore", "DFA"],
+)
+def test_the_reward_of_a_step_is_the_output_of_the_state_that_it_leads_to(
+    text: str, targets: dict[tuple[str, str], str], outputs: dict[str, float]
+) -> None:
+    machine = read_dot(text + START, "m.dot")
+    assert machine.states == tuple(outputs)
+    for word in product("ab", repeat=5):
+        state, rewards = "s0", []
+        for letter in word:
+            state = targets.get((state, letter), state)
+            rewards.append(outputs[state])
+        assert machine.expected_rewards([{letter} for letter in word]).tolist() == rewards
 
 
-def test_numbers_keep_all_their_digits(tmp_path: Path) -> None:
-    chance, reward = 0.1 + 0.2, 1 / 3
-    machine = (
-        MachineBuilder("q")
-        .edge("q", "a", "r", probability=chance, reward=reward)
-        .edge("q", "a", "q", probability=1 - chance)
-    )
-    save_machine(machine.build(), tmp_path / "m.dot")
-    outcomes = load_machine(tmp_path / "m.dot").outcomes("q", {"a"})
-    assert outcomes[0] == Outcome("r", chance, Reward((reward,)))
+def test_the_outputs_of_an_mdp_are_rewards_by_chance() -> None:
+    machine = read_dot(MDP + START, "m.dot", {"goal": 2.0})
+    assert machine.states == ("s0", "s1", "s2")
+    assert machine.expected_rewards([{"b"}, {"a"}, {"a"}, {"b"}]).tolist() == [0.0, 1.5, 1.5, 2.0]
 
 
-def test_names_of_any_kind_survive(tmp_path: Path) -> None:
-    states = ['two "words"', "back\\slash", "é", "digraph", "1"]
-    builder = MachineBuilder(states[0], ["at(A)", "a/b", "x:y"])
-    for source, target in zip(states, states[1:] + states[:1], strict=True):
-        builder.edge(source, '"at(A)" & "a/b" | "x:y"', target, reward=1)
-    for name, format in (("m.dot", None), ("m.json", "multiagent"), ("m.json", None), ("m.yaml", None)):
-        save_machine(builder.build(), tmp_path / name, format)
-        again = load_machine(tmp_path / name)
-        assert set(again.states) == set(states)
-        require_same_words(builder.build(), again)
+def test_outputs_that_are_no_numbers_need_a_table() -> None:
+    with pytest.raises(PraemiaError, match=r"m\.dot:3: .*'coffee'.*rewards="):
+        read_dot(SYMBOLS + START, "m.dot")
+    machine = read_dot(SYMBOLS + START, "m.dot", {"coffee": 0.5})
+    assert machine.expected_rewards([{"a"}, {"b"}, {"a"}]).tolist() == [0.5, 0.0, 0.5]
+    with pytest.raises(PraemiaError, match=r"'cofee'.*did you mean 'coffee'"):
+        read_dot(SYMBOLS + START, "m.dot", {"cofee": 0.5})
 
 
-def test_labels_that_would_read_differently_are_refused() -> None:
-    assert label_of("{a, b}") == {"a", "b"}
-    assert label_of("{}") == frozenset()
-    assert event_of(frozenset({"b", "a"})) == "{a, b}"
-    for label in ({"a,b", "c"}, {"{a}"}, {" a"}):
-        with pytest.raises(ModelError, match="does not read back"):
-            event_of(frozenset(label))
+def test_an_automaton_without_any_reward_is_refused() -> None:
+    with pytest.raises(PraemiaError, match="where is the reward"):
+        read_dot(DFA.replace(", shape=doublecircle", "") + START, "m.dot")
 
 
-def test_a_machine_with_too_many_labels_is_refused(tmp_path: Path) -> None:
-    machine = MachineBuilder("q", [f"p{i}" for i in range(40)]).build()
-    with pytest.raises(SizeError, match=r"1 states on 2\^40 labels"):
-        save_machine(machine, tmp_path / "m.dot")
+@pytest.mark.parametrize(("reward", "status"), [("coffee=0.5", 0), ("coffee", 2), ("coffee=nan", 2)])
+def test_convert_takes_the_table(reward: str, status: int, tmp_path: Path) -> None:
+    file, out = tmp_path / "machine.dot", tmp_path / "out.yaml"
+    file.write_text(SYMBOLS + START, encoding="utf-8")
+    assert execute(["convert", str(file), str(out), "--reward", reward]) == status
+    assert out.exists() == (status == 0)
+    if status == 0:
+        assert load_machine(out) == load_machine(file, rewards={"coffee": 0.5})
+
+
+def test_an_option_or_a_format_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    praemia.save_machine(RewardMachine.from_ltlf("F a"), tmp_path / "m.yaml")
+    with pytest.raises(PraemiaError, match=r"rewards=.* is for files in the format dot"):
+        load_machine(tmp_path / "m.yaml", rewards={"a": 1.0})
+    with pytest.raises(PraemiaError, match=r"pay='each' is for files in the format hoa"):
+        load_machine(tmp_path / "m.yaml", pay="each")
+    with pytest.raises(PraemiaError, match="unknown format 'hao'"):
+        load_machine(tmp_path / "m.yaml", "hao")
 
 
 @pytest.mark.slow
-def test_aalpy_reads_what_is_written_and_writes_what_is_read(tmp_path: Path) -> None:
+def test_what_aalpy_writes_is_read(tmp_path: Path) -> None:
     utils = pytest.importorskip("aalpy.utils")
     for kind, text in (("mealy", MEALY), ("smm", STOCHASTIC)):
-        machine = read_dot(text, "m.dot")
-        save_machine(machine, tmp_path / "ours.dot")
+        (tmp_path / "ours.dot").write_text(text)
         model = utils.load_automaton_from_file(str(tmp_path / "ours.dot"), kind)
         utils.save_automaton_to_file(model, str(tmp_path / "theirs"), file_type="dot")
-        require_same_words(machine, load_machine(tmp_path / "theirs.dot"))
-
-
-@pytest.mark.parametrize("name", ["{a}", "{a", "a}", "{{a}}", " a ", "a {b} c"])
-def test_names_with_braces_read_back_from_dot(name: str) -> None:
-    machine = MachineBuilder(name).edge(name, "go", "there", reward=1).build()
-    assert read_dot(write_dot(machine), "m.dot") == machine
+        require_same_words(read_dot(text, "m.dot"), load_machine(tmp_path / "theirs.dot"))

@@ -1,9 +1,8 @@
-"""Files from others: they name no file of ours to be read, and numbers without end are refused in one message."""
+"""Files from others: they name no file of ours to be read."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -45,36 +44,3 @@ def watched_files(folder: Path) -> list[str]:
 
     sys.addaudithook(note)  # it cannot be taken away, but no other test has this folder
     return opened
-
-
-ENDLESS = "1" * 5000
-HOA = 'HOA: v1\nStates: {n}\nStart: 0\nAP: 1 "a"\nAcceptance: 1 Inf(0)\n--BODY--\nState: 0 {{0}}\n[t] 0\n--END--\n'
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("m.txt", f"{ENDLESS}\n[2]\n(0,2,'a',ConstantRewardFunction(1))\n"),
-        ("m.txt", f"0\n[{ENDLESS}]\n(0,2,'a',ConstantRewardFunction(1))\n"),
-        ("m.txt", f"0\n[2]\n(0,{ENDLESS},'a',ConstantRewardFunction(1))\n"),
-        ("m.hoa", HOA.format(n=ENDLESS)),
-        ("m.hoa", HOA.format(n=1).replace("[t] 0", f"[t] {ENDLESS}")),
-    ],
-    ids=["initial state", "terminal state", "target", "number of states", "successor"],
-)
-def test_a_number_of_thousands_of_digits_is_one_message(name: str, text: str, tmp_path: Path) -> None:
-    """A state may be called anything, so either it is read, or refused; never a traceback."""
-    file = tmp_path / name
-    file.write_text(text, encoding="utf-8")
-    assert command("check", str(file)) in (0, 2)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-@pytest.mark.parametrize("mask", [0o077, 0o027, 0o022])
-def test_files_have_the_permissions_that_their_owner_asks_for(mask: int, tmp_path: Path) -> None:
-    before = os.umask(mask)
-    try:
-        praemia.save_task(praemia.envs.riverswim(), tmp_path / "task.yaml")
-    finally:
-        os.umask(before)
-    assert (tmp_path / "task.yaml").stat().st_mode & 0o777 == 0o666 & ~mask

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-import tempfile
-from contextlib import suppress
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from task_texts import SPOILED, TASK, spoil
 
 from praemia import envs
@@ -19,10 +15,13 @@ from praemia.errors import FileError, PraemiaError, UnknownNameError
 from praemia.files.building import parse_task
 from praemia.files.load_save import load, load_machine, load_task, save_machine
 from praemia.files.resolving import resolve_task
+from praemia.files.schema import json_schema
+from praemia.files.source import read_source
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 
+EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/*.yaml"))
 MACHINE = TASK[TASK.index("  states") : TASK.index("horizon")].replace("\n  ", "\n")[2:]
 
 
@@ -84,22 +83,6 @@ def test_all_mistakes_of_form_are_reported_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["just words", "[1, 2]", "3", "null"])
 def test_a_file_without_keys_is_refused(tmp_path: Path, text: str) -> None:
     assert "expected keys with values" in _message(_file(tmp_path, text))
-
-
-def test_a_json_file_is_read_like_a_yaml_file(tmp_path: Path) -> None:
-    record = {
-        "mdp": {
-            "observations": ["a", "b"],
-            "actions": 1,
-            "start": {"a": 0.5, "b": 0.5},
-            "transitions": [["a", 0, {"b": 1}], ["b", 0, {"a": 1}]],
-        },
-        "machine": {"states": ["s"], "initial": "s", "propositions": []},
-        "horizon": 1,
-    }
-    task = load_task(_file(tmp_path, json.dumps(record, indent="\t"), "t.json"))
-    np.testing.assert_array_equal(task.mdp.to_dense(), [[[0.0, 1.0]], [[1.0, 0.0]]])
-    np.testing.assert_array_equal(task.mdp.start_probs, [0.5, 0.5])
 
 
 def test_episodes_start_in_the_first_observation_unless_said_otherwise(tmp_path: Path) -> None:
@@ -187,34 +170,6 @@ def test_a_mistake_about_an_environment_has_its_line(tmp_path: Path, text: str, 
     assert message in _message(_file(tmp_path, text))
 
 
-TOKENS = re.findall(r"[\w.]+|[^\w\s]", TASK)
-STRANGE = [
-    "-1",
-    "1e400",
-    ".nan",
-    "~",
-    "true",
-    "''",
-    "[]",
-    "{}",
-    "[[]]",
-    "{a: {b: 1}}",
-    "0x1",
-    "&a",
-    "é",
-    "10000000",
-]
-
-
-@given(st.integers(0, len(TOKENS) - 1), st.sampled_from([*STRANGE, *TOKENS]))
-def test_a_task_with_any_word_replaced_is_a_task_or_a_clear_error(number: int, token: str) -> None:
-    places = [match.span() for match in re.finditer(r"[\w.]+|[^\w\s]", TASK)]
-    begin, end = places[number]
-    source = TASK[:begin] + token + TASK[end:]
-    with tempfile.TemporaryDirectory() as folder, suppress(PraemiaError):
-        assert load_task(_file(Path(folder), source)).horizon > 0
-
-
 GYMNASIUM = """\
 gymnasium:
   id: FrozenLake-v1
@@ -284,17 +239,16 @@ def test_a_task_is_resolved_from_a_file_or_a_built_in_name(tmp_path: Path, monke
         resolve_task("warehose-4")
 
 
-@pytest.mark.parametrize("example", sorted(Path(__file__).parents[2].glob("examples/*.yaml")), ids=lambda p: p.name)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_loads(example: Path) -> None:
     assert isinstance(load(example), RewardMachine) or load_task(example).horizon > 0
 
 
-@pytest.mark.parametrize("suffix", [".yaml", ".txt", ".hoa"])
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_stored_text_opens_no_file_with_a_machine(tmp_path: Path, suffix: str, is_there: bool) -> None:
-    path = tmp_path / f"machine{suffix}"
+def test_a_stored_text_opens_no_file_with_a_machine(tmp_path: Path, is_there: bool) -> None:
+    path = tmp_path / "machine.yaml"
     if is_there:
-        save_machine(MachineBuilder("0", ("g",)).edge("0", "g", "1", reward=1).build(), path)
+        save_machine(_machine(), path)
     text = f"environment: {{name: warehouse-2}}\nmachine: {json.dumps(str(path))}\n"
     with pytest.raises(FileError) as caught:
         parse_task(text, "stored")
@@ -302,7 +256,56 @@ def test_a_stored_text_opens_no_file_with_a_machine(tmp_path: Path, suffix: str,
     assert str(caught.value).startswith(f"stored:2: the machine is in another file, {str(path)!r}; a stored task opens")
 
 
+@pytest.mark.parametrize("name", ["../machine.yaml", "/etc/shadow", "link.yaml", "keys", ".netrc"])
+def test_a_task_file_names_only_machine_files_below_its_folder_and_quotes_no_other(tmp_path: Path, name: str) -> None:
+    save_machine(_machine(), tmp_path / "machine.yaml")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link.yaml").symlink_to(tmp_path / "machine.yaml")
+    for secret in ("keys", ".netrc"):
+        (folder / secret).write_text("secret: 42\n")
+    message = _message(_file(folder, f"environment: {{name: warehouse}}\nmachine: {name}\n"))
+    assert message.startswith(f"{folder / 'task.yaml'}:2: ")
+    assert "secret" not in message
+    assert "leads out of" in message or "expected a file of a machine" in message
+
+
+def test_names_stay_as_they_are_spelled(tmp_path: Path) -> None:
+    text = "states: [007, 0x1F, 1]\ninitial: 007\npropositions: []\n"
+    assert load_machine(_file(tmp_path, text)).states == ("007", "0x1F", "1")
+
+
+def test_a_state_called_like_a_key_gets_the_hints_of_its_own_part(tmp_path: Path) -> None:
+    text = MACHINE.replace("back", "reward").replace("probability: 0.5", "probabilty: 0.5")
+    with pytest.raises(FileError, match=r"unknown key 'probabilty' \(did you mean 'probability'\?\)"):
+        load(_file(tmp_path, text))
+
+
+def test_a_very_long_name_is_refused_at_once(tmp_path: Path) -> None:
+    begin = time.process_time()
+    with pytest.raises(PraemiaError):
+        load(_file(tmp_path, MACHINE.replace("to: out", f"to: {'b' * 30_000}")))
+    assert time.process_time() - begin < 1.0
+
+
+def test_a_task_that_names_a_task_as_its_machine_is_refused(tmp_path: Path) -> None:
+    message = _message(_file(tmp_path, "environment: {name: warehouse}\nmachine: task.yaml\n"))
+    assert "task.yaml:1:1: unknown key 'environment'" in message
+
+
 def test_a_stored_text_makes_no_gymnasium_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gymnasium.make", lambda *_, **__: pytest.fail("an environment may open files"))
     with pytest.raises(FileError, match="stored:2: the observations are Gymnasium's, of 'FrozenLake-v1'; a"):
         parse_task(GYMNASIUM, "stored")
+
+
+def test_the_json_schema_takes_every_example_and_no_unknown_key() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    form = jsonschema.Draft202012Validator(json_schema("task"))
+    for example in EXAMPLES:
+        record = read_source(example).data
+        assert form.is_valid(record), example
+        assert not form.is_valid({**record, "horizont": 3})
+    machine = jsonschema.Draft202012Validator(json_schema("machine"))
+    assert machine.is_valid({"ltlf": {"F a": {"reward": 1, "pay": "each"}, "F b": 2}})
+    assert not machine.is_valid({"states": ["a"]})

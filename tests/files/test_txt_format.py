@@ -1,4 +1,4 @@
-"""Toro Icarte's text files step as in the original, and what cannot be carried over is named with its line."""
+"""Toro Icarte's text files step as in the original; what cannot be carried over is named with its line."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from machine_words import require_same_words
-from strategies import machines
 from txt_machines import OTHER_REWARDS, PLAIN, SAMPLES, Original
 
-from praemia.errors import ModelError, PraemiaError
-from praemia.files.formats.txt import read_txt, write_txt
-from praemia.files.load_save import load_machine, save_machine
+from praemia.cli import execute
+from praemia.errors import PraemiaError
+from praemia.files.formats.txt import read_txt
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
-from praemia.machines.syntax import parse_guard
 
 LENGTH = 4
 
@@ -37,14 +30,9 @@ def steps_as_the_original(text: str) -> None:
             assert other is None or state == str(other)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", [*SAMPLES, *OTHER_REWARDS])
 def test_a_machine_steps_as_in_the_original_on_all_words(name: str) -> None:
-    steps_as_the_original(SAMPLES[name])
-
-
-@pytest.mark.parametrize("name", OTHER_REWARDS)
-def test_a_machine_with_other_rewards_steps_as_in_the_original(name: str) -> None:
-    steps_as_the_original(OTHER_REWARDS[name])
+    steps_as_the_original((SAMPLES | OTHER_REWARDS)[name])
 
 
 def test_the_machine_of_a_text_by_hand() -> None:
@@ -74,12 +62,13 @@ def test_the_machine_of_a_text_by_hand() -> None:
         ("ConstantRewardFunction(1)", "RewardControl()", "m.txt:6: RewardControl depends on the environment's"),
         ("ConstantRewardFunction(1)", "ConstantRewardFunktion(1)", "(did you mean 'ConstantRewardFunction'?)"),
         ("ConstantRewardFunction(1)", "ConstantRewardFunction(1,2)", "m.txt:6: ConstantRewardFunction with other"),
-        ("ConstantRewardFunction(1)", "LabelRewardFunction({'a': (1,2)})", "m.txt:6: LabelRewardFunction has (mean"),
+        ("ConstantRewardFunction(1)", "LabelRewardFunction({'a': (1,2)})", "m.txt:6: LabelRewardFunction with other"),
         ("ConstantRewardFunction(1)", "__import__('os').system('ls')", "m.txt:6:"),
         ("ConstantRewardFunction(1)", "ConstantRewardFunction(len('a'))", "m.txt:6:"),
         ("'f&!n'", "'food&!n'", "m.txt:4: guard 'food&!n': the proposition 'food'; in this format"),
         ("'f&!n'", "'!(f|n)'", "m.txt:4: guard '!(f|n)': it has brackets"),
         ("(1,2,'g&!n',ConstantRewardFunction(1))\n", "(1,2", "m.txt:6:5: it ends too early"),
+        ("(1,2,", f"(1,{'2' * 5000},", "m.txt:6: a number of 5,000 digits; at most 300 are read"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) -> None:
@@ -94,68 +83,35 @@ def test_a_text_without_its_first_lines_is_refused(text: str) -> None:
         read_txt(text, "m.txt")
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_is_written_and_read_back(name: str, tmp_path: Path) -> None:
-    machine = read_txt(SAMPLES[name], "m.txt")
-    if name == "rewards by label":
-        with pytest.raises(ModelError, match="two states have one reward"):
-            save_machine(machine, tmp_path / "m.txt")
-        return
-    save_machine(machine, tmp_path / "m.txt")
-    require_same_words(machine, load_machine(tmp_path / "m.txt"))
-    steps_as_the_original((tmp_path / "m.txt").read_text(encoding="utf-8"))
+def edge(source: int, target: int, guard: str, reward: float) -> str:
+    return f"({source},{target},'{guard}',ConstantRewardFunction({reward}))\n"
 
 
-@given(machines(sure_rewards=(0.0, 0.25)))
-def test_what_can_be_written_is_read_back(machine: RewardMachine) -> None:
-    try:
-        text = write_txt(machine)
-    except ModelError:
-        assume(False)
-    require_same_words(machine, read_txt(text, "m.txt"))
+STAY, GO = edge(0, 0, "!a", 0), edge(0, 1, "a", 1)
+UNLISTED = {
+    "a state without lines is terminal": (STAY + GO, ["", "a", "a", ""], [0, 1, 0, 0]),
+    "so is one with a line to itself on True": (STAY + GO + edge(1, 1, "True", 5), ["a", "", "a"], [1, 0, 0]),
+    "not with a line to itself on a letter": (STAY + GO + edge(1, 1, "b", 2), ["a", "b", "b"], [1, 2, 2]),
+    "not if it can be left": (STAY + GO + edge(1, 0, "b", 3) + edge(1, 1, "True", 0), ["a", "b", "a"], [1, 3, 1]),
+    "no line holds: the end": (GO + edge(1, 0, "b", 2), ["", "a", "b"], [0, 0, 0]),
+    "a line holds: it goes on": (GO + edge(1, 0, "b", 2), ["a", "b", "a"], [1, 2, 1]),
+    "several terminal states": (GO + edge(0, 2, "b&!a", 2) + edge(2, 2, "True", 0), ["b", "a"], [2, 0]),
+    "listed after all": ("[1]\n" + STAY + GO + edge(1, 0, "True", 5), ["a", ""], [1, 0]),
+}
 
 
-def test_states_are_numbered_and_their_names_kept_in_a_comment() -> None:
-    machine = MachineBuilder("go on").edge("go on", "a", "done", reward=1).edge("go on", "b & !a", "go on").build()
-    assert write_txt(machine) == (
-        "0  # 0 = 'go on', 1 = 'done'\n[1]\n"
-        "(0,1,'a',ConstantRewardFunction(1))\n(0,0,'True',ConstantRewardFunction(0))\n"
-    )
+@pytest.mark.parametrize("name", UNLISTED)
+def test_terminal_states_that_are_not_listed_are_told_by_their_lines(name: str) -> None:
+    lines, word, rewards = UNLISTED[name]
+    assert read_txt(f"0\n{lines}", "m.txt").expected_rewards(map(set, word)).tolist() == rewards
 
 
-@pytest.mark.parametrize(
-    ("edges", "message"),
-    [
-        ([("item", "r", 1.0, 1.0)], "the proposition 'item'; in this format it is a single letter"),
-        ([("a", "r", 0.5, 1.0), ("a", "q", 0.5, 0.0)], "state 'q' on 'a': it leads to several states by chance"),
-        ([("a", "r", 1.0, 1.0), ("b & !a", "r", 1.0, 0.5)], "from 'q' to 'r' the machine pays 1 or 0.5"),
-        ([("a", "q", 1.0, 1.0)], "from 'q' to 'q' the machine pays 1 or 0"),
-    ],
-)
-def test_what_the_format_cannot_say_is_refused(
-    tmp_path: Path, edges: list[tuple[str, str, float, float]], message: str
+@pytest.mark.parametrize(("stays", "reward", "is_noted"), [("!g&!n", 1, True), ("!g|n", 1, False), ("!g&!n", 0, False)])
+def test_check_notes_where_the_originals_code_has_another_reward(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], stays: str, reward: float, is_noted: bool
 ) -> None:
-    builder = MachineBuilder("q").edge("r", "a", "q")
-    for when, target, probability, reward in edges:
-        builder.edge("q", parse_guard(when), target, probability=probability, reward=reward)
-    with pytest.raises(ModelError) as caught:
-        save_machine(builder.build(), tmp_path / "m.txt")
-    assert str(caught.value).startswith(f"{tmp_path / 'm.txt'}: ")
-    assert message in str(caught.value)
-    assert not list(tmp_path.iterdir())
-
-
-@settings(deadline=None)
-@given(st.floats(-1000, 1000), st.floats(0, 1000), st.booleans())
-def test_uniform_rewards_survive_a_round_trip(low: float, width: float, rounded: bool) -> None:
-    ends = (round(low, 2), round(low + width, 2)) if rounded else (low, low + width)
-    machine = MachineBuilder("0").edge("0", "a", "1", reward=Reward.uniform(*ends)).edge("1", "a", "0").build()
-    text = write_txt(machine)
-    assert ends[0] == ends[1] or "NoisyContRewardFunction" in text
-    again = read_txt(text, "again.txt")
-    assert again.outcomes("0", {"a"}) == machine.outcomes("0", {"a"})
-
-
-def test_a_uniform_reward_is_written_as_its_mean_and_width() -> None:
-    machine = MachineBuilder("0").edge("0", "a", "1", reward=Reward.uniform(-0.1, 4.7)).build()
-    assert "NoisyContRewardFunction(2.3, 2.4)" in write_txt(machine)
+    """In state 1 no line may hold on n: the original's code then gives the reward of the edge to the end."""
+    lines = edge(0, 0, "!f&!n", 0) + edge(0, 1, "f&!n", 0) + edge(1, 1, stays, 0) + edge(1, 2, "g&!n", reward)
+    (tmp_path / "m.txt").write_text(f"0\n[2]\n{lines}", encoding="utf-8")
+    assert execute(["check", str(tmp_path / "m.txt")]) == 0
+    assert ("in the code of reward_machines it is 1 there" in capsys.readouterr().out) == is_noted

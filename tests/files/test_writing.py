@@ -69,7 +69,23 @@ def test_names_of_any_kind_survive(
     labels = [LabelRule(frozenset("p"), 0, 1, 2)]
     mdp = LabeledMDP.from_dense(kernel, labels, start=1, observations=observations, actions=actions)
     task = Task(mdp, machine, 1)
-    _require_same(task, _again(task, folder))
+    for suffix in (".yaml", ".json"):
+        save_task(task, folder / f"task{suffix}")
+        _require_same(task, load_task(folder / f"task{suffix}"))
+
+
+def test_a_formula_longer_than_a_key_of_yaml_survives_in_json(tmp_path: Path) -> None:
+    machine = RewardMachine.from_ltlf({" | ".join(f"F a{i % 3}" for i in range(300)): 1.0, "F b": 2.0})
+    save_machine(machine, tmp_path / "machine.json")
+    assert load_machine(tmp_path / "machine.json") == machine
+
+
+def test_numbers_of_numpy_are_written_as_numbers(tmp_path: Path) -> None:
+    chances = {"a": np.float32(0.5), "b": np.float64(0.25)}
+    machine = RewardMachine.from_ltlf("F(a & X F b)").with_chance(chances)
+    for name in ("machine.yaml", "machine.json"):
+        save_machine(machine, tmp_path / name)
+        assert load_machine(tmp_path / name) == machine
 
 
 @pytest.mark.parametrize("name", envs.names())
@@ -109,29 +125,19 @@ def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
         dump(RewardMachine(("s",), "s", (name,), (rule,)))
 
 
-def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
-    (tmp_path / "taken.yaml").mkdir()
-    machine = MachineBuilder("s").build()
-    with pytest.raises(FileError, match="directory"):
-        save_machine(machine, tmp_path / "taken.yaml")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken.yaml"]
-
-
-@pytest.mark.parametrize("name", ["machine.ymal", "machine", "machine.svg"])
+@pytest.mark.parametrize("name", ["machine.ymal", "machine", "machine.svg", "machine.txt"])
 def test_an_ending_that_says_no_format_is_refused_with_those_that_do(tmp_path: Path, name: str) -> None:
     for save, what in ((save_machine, MachineBuilder("s").build()), (save_task, envs.make("warehouse-3"))):
-        with pytest.raises(ParameterError, match=r"expected one of \.yaml \.yml \.json \."):
+        with pytest.raises(ParameterError, match=r"expected one of \.yaml \.yml \.json"):
             save(what, tmp_path / name)  # type: ignore[operator]
     assert not list(tmp_path.iterdir())
-    save_machine(MachineBuilder("s").build(), tmp_path / name, format="yaml")
-    assert load_machine(tmp_path / name, format="yaml").states == ("s",)
 
 
 def test_drn_is_for_tasks_and_is_written_only(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"unknown file extension for a machine; expected one of \.yaml"):
         save_machine(MachineBuilder("s").build(), tmp_path / "m.drn")
     save_task(envs.make("warehouse-3"), tmp_path / "t.drn")
-    with pytest.raises(FileError, match="can be written but not read"):
+    with pytest.raises(FileError, match="is written but not read"):
         load_task(tmp_path / "t.drn")
 
 
@@ -176,14 +182,6 @@ def test_a_transition_that_ends_an_episode_only_at_times_cannot_be_written(tmp_p
         save_task(Task(mdp, MachineBuilder("q").build(), 9), tmp_path / "task.yaml")
 
 
-def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
-    path = tmp_path / "machine.yaml"
-    path.write_text("old" * 10_000)
-    save_machine(MachineBuilder("s").build(), path)
-    assert load_machine(path).states == ("s",)
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_link_is_followed_and_a_device_is_written_to_not_replaced(tmp_path: Path) -> None:
     target, link, pipe = tmp_path / "target.yaml", tmp_path / "link.yaml", tmp_path / "null.yaml"
     target.write_text("old")
@@ -208,7 +206,7 @@ def test_rewards_of_any_size_and_law_survive_a_round_trip(tmp_path: Path) -> Non
         assert load_machine(tmp_path / name) == machine
 
 
-@pytest.mark.parametrize("name", ["m.yaml", "m.json", "m.txt", "m.hoa", "m.dot"])
+@pytest.mark.parametrize("name", ["m.yaml", "m.json"])
 def test_a_machine_whose_rewards_were_mapped_is_not_written(tmp_path: Path, name: str) -> None:
     """A file would lose what it pays where nothing happens, and once an episode has ended."""
     machine = RewardMachine.from_ltlf("F a", reward=-1).in_unit_range

@@ -50,7 +50,6 @@ def commands(nudge: float) -> Iterator[Record]:
         yield _asked("run", "warehouse-3", *played, "--runs", "2", "--jobs", "1", "--out", "runs", reach=Reach.BITS)
         yield _asked("results", "runs", reach=Reach.CLOSE)
         yield _written("draw", "fetch.yaml", "-o", "fetch.mmd")
-        yield _written("convert", "fetch.yaml", "fetch.hoa")
 
 
 def sweeps(nudge: float) -> Iterator[Record]:

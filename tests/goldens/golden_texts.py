@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 import praemia
 
 WITH_LIBM = ("generated", "random")  # tasks whose probabilities are sampled
-# What a format cannot say is refused; that is recorded too.
-MACHINE_FORMATS = {"yaml": None, "txt": None, "dot": None, "hoa": None, "multiagent.json": "multiagent"}
 
 
 def task_files(nudge: float) -> Iterator[Record]:
@@ -35,22 +33,13 @@ def task_files(nudge: float) -> Iterator[Record]:
 
 
 def machine_files(nudge: float) -> Iterator[Record]:
-    """Write every machine in every format that can say it, and read it again."""
+    """Write every machine, and read it again."""
     with TemporaryDirectory() as folder:
         for name, machine in machines().items():
-            for ending, kind in MACHINE_FORMATS.items():
-                path = Path(folder, f"{name}.{ending}")
-                yield Record(f"{name}/{ending}", written(machine, path, kind), Reach.BITS)
-
-
-def written(machine: praemia.RewardMachine, path: Path, kind: str | None) -> dict[str, object]:
-    """Write a machine; return the text, and whether the same machine is read from it."""
-    try:
-        praemia.save_machine(machine, path, kind)
-    except praemia.PraemiaError:
-        return {"refused": True}
-    again = praemia.load_machine(path, kind)
-    return {"text": path.read_text(encoding="utf-8"), "pays": paid(again)}
+            path = Path(folder, f"{name}.yaml")
+            praemia.save_machine(machine, path)
+            read = {"text": path.read_text(encoding="utf-8"), "pays": paid(praemia.load_machine(path))}
+            yield Record(f"{name}/yaml", read, Reach.BITS)
 
 
 def meanings(nudge: float) -> Iterator[Record]:

@@ -62,7 +62,7 @@ def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
     upper, lower, soon = (np.zeros((horizon + 1, size, states)) for _ in range(3))
     delay = 1.0 - 1.0 / (horizon + 1)
     for h in range(horizon - 1, -1, -1):
-        tops, end = memory.tops[h].reshape(-1, width), spec.exits[h + 1, END, 0]
+        tops, end = memory.tables.tops[h].reshape(-1, width), spec.exits[h + 1, END, 0]
         for o in range(size):
             found, local_top = np.zeros((num_actions, 3, states)), np.zeros(states)
             for pair in range(o * num_actions, (o + 1) * num_actions):
@@ -85,7 +85,7 @@ def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
                 mean = shares @ outcomes[0]
                 deviation = np.sqrt(shares @ (outcomes[0] - mean) ** 2)
                 first_number, second = planned.coefficients[pair]
-                spread, local_spread = memory.shares[h]
+                spread, local_spread = memory.spread.shares[h]
                 headroom = np.maximum(spread * (top - mean), local_spread * (local_top - mean))
                 value = mean + first_number * deviation + second * headroom
                 found[a] = np.minimum(top, value), shares @ outcomes[1], delay * (shares @ outcomes[2])
@@ -126,7 +126,7 @@ def followed(planned: PlannedArrays, labels: dict[int, tuple[int, int]], pair: i
 def tables_of(world: TaskWorld) -> list[Floats]:
     memory, spec = memory_of(world), world.spec
     shape = (spec.horizon + 1, -1, memory.values.shape[1])
-    kept = (memory.upper, memory.lower, memory.soon)
+    kept = (memory.tables.upper, memory.tables.lower, memory.tables.soon)
     return [table.reshape(shape)[:, : spec.num_observations, : spec.num_machine_states] for table in kept]
 
 

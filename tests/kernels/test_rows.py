@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from row_tables import fill
+from row_tables import fill_table
 
 from praemia.kernels.records import END, NUM_EXITS, padded_width, rows_of
 from praemia.tasks.machine_table import build_layers, continuation_rows, paying
@@ -39,7 +39,7 @@ def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, densit
     table = np.zeros((first + 25, width))
     table[:first, :num_states] = rng.random((first, num_states))
     before = table[:first].copy()
-    fill(table, num_obs, rows_of(row_labels, row_targets), layers)
+    fill_table(table, num_obs, rows_of(row_labels, row_targets), layers)
 
     assert np.array_equal(table[:first], before)
     for x, (which, z) in enumerate(zip(row_labels, row_targets, strict=True)):

@@ -11,6 +11,7 @@ from strategies import with_rewards
 
 import praemia
 from praemia import Task
+from praemia.planning.backward import BackwardPass
 
 
 def dense_optimum(task: Task) -> np.ndarray:
@@ -39,6 +40,53 @@ def test_values_are_those_of_dense_solves(seed: int, discount: float) -> None:
     expected = dense_optimum(task).reshape(task.num_machine_states, task.num_observations)
     np.testing.assert_allclose(plan.values, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
     assert plan.policy.shape == plan.values.shape
+    assert plan.error <= 1e-9 * abs(plan.value)
+
+
+def patrol(side: int, discount: float, slip: float, reward: float = 1.0) -> Task:
+    """Return a round of three corners of a grid that never ends, and is paid for once a round."""
+    rows = ["S" + "." * (side - 2) + "a", *["." * side] * (side - 2), "c" + "." * (side - 2) + "b"]
+    machine = praemia.MachineBuilder("0").edge("0", "a", "1").edge("1", "b", "2").edge("2", "c", "0", reward=reward)
+    task = praemia.envs.grid(
+        "\n".join(rows), legend={name: name for name in "abc"}, machine=machine.build(), horizon=1, slip=slip
+    )
+    return task.with_discount(discount).with_horizon(None)
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("discount", [0.99, 0.999, 0.9999])
+def test_rounds_near_a_discount_of_one_are_those_of_dense_solves(
+    discount: float, slip: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain value iteration takes 200,000 steps at the last discount; the rounds without slips never mix."""
+    steps = []
+    solve = BackwardPass.solve
+    monkeypatch.setattr(
+        BackwardPass, "solve", lambda self, *args: steps.append(args[-1] - args[-2]) or solve(self, *args)
+    )
+    task = patrol(9, discount, slip)
+    plan = praemia.solve(task)
+    expected = dense_optimum(task).reshape(task.num_machine_states, task.num_observations)
+    start = expected[0, task.starts[0]]
+    assert abs(plan.value - start) <= plan.error + 1e-11 * start
+    assert plan.error <= 1e-9 * plan.value
+    np.testing.assert_allclose(plan.values, expected, rtol=1e-8)
+    assert sum(steps) < 2500
+
+
+@pytest.mark.parametrize("reward", [1.0, -1.0])
+def test_bounds_hold_where_episodes_can_end(reward: float) -> None:
+    """What ends is not discounted any further: changes of values alone bound too tightly."""
+    ends = np.array([True, False, True, False])
+    mdp = praemia.LabeledMDP.from_entries(
+        2, 1, [0, 0, 1, 1], [0] * 4, [0, 1, 1, 0], [0.001, 0.999, 0.002, 0.998], [praemia.LabelRule("step")], ends=ends
+    )
+    machine = praemia.MachineBuilder("on").edge("on", "step", "on", reward=reward).build()
+    task = Task(mdp, machine, discount=0.9999)
+    plan = praemia.solve(task)
+    stay = 0.9999 * np.array([[0.0, 0.999], [0.998, 0.0]])
+    expected = np.linalg.solve(np.eye(2) - stay, [reward, reward])
+    assert abs(plan.value - expected[0]) <= plan.error + 1e-12 * abs(expected[0])
     assert plan.error <= 1e-9 * abs(plan.value)
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from praemia.cli.common import complete_tasks, file_option, is_typed, named_machine
-from praemia.cli.output import Function, emit, json_option, report_written
-from praemia.files.load_save import MACHINE_FORMATS
+from praemia.cli.output import emit, json_option, report_written
+from praemia.files.load_save import FORMATS
 from praemia.text_tables import Table, plural
 
 MOST_LISTED = 20  # labels or rewards of traces
@@ -37,8 +36,7 @@ def check_command(file: str) -> None:
         kind, findings, sizes = "task", lint(loaded), loaded.sizes + loaded.machine.sizes[1:]
     else:
         kind, findings, sizes = "machine", lint(loaded), loaded.sizes
-        remarks = getattr(format_of(file), "remarks", None)
-        findings += [Finding("note", remark) for remark in (remarks(loaded) if remarks else ())]
+        findings += [Finding("note", remark) for remark in format_of(file).remarks(loaded)]
     record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
     emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {', '.join(sizes)}"]))
 
@@ -61,16 +59,10 @@ def _check_traces(file: str) -> None:
     emit({"ok": True, "kind": "traces", **summary}, text)
 
 
-def _format_option(name: str, argument: str, file: str) -> Callable[[Function], Function]:
-    text = f"The format of {file}, if its extension does not tell."
-    return click.option(name, argument, type=click.Choice(MACHINE_FORMATS), help=text)
-
-
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@_format_option("--from", "source_format", "IN")
-@_format_option("--to", "target_format", "OUT")
+@click.option("--from", "form", type=click.Choice([*FORMATS]), help="The format of IN, if its extension does not tell.")
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
 @click.option(
     "--reward",
@@ -83,35 +75,28 @@ def _format_option(name: str, argument: str, file: str) -> Callable[[Function], 
 def convert_command(
     source: str,
     target: Path,
-    source_format: str | None,
-    target_format: str | None,
+    form: str | None,
     pay: str | None,
     rewards: dict[str, float] | None,
 ) -> None:
     """Convert IN, a machine file, a task file or a built-in task, to OUT.
 
-    Machines: .yaml .json .txt (Toro Icarte's) .dot (AALpy's) .hoa, and multiagent-rl-rm's JSON (--to multiagent).
-    A task can become a task file or Storm's .drn; in a machine format, only its machine is written. What a format
-    cannot express is an error, and nothing is written.
+    Machines are read from .yaml .json .txt (Toro Icarte's) .dot (AALpy's) .hoa, and multiagent-rl-rm's JSON, and
+    written as .yaml or .json. A task can become a task file or Storm's .drn.
     """
-    from praemia.files.load_save import format_of, load, save_machine, save_task
+    from praemia.files.load_save import load, save_machine, save_task
     from praemia.files.resolving import looks_like_file, resolve_task
     from praemia.tasks.task import Task
 
     is_file = looks_like_file(source)
-    if not is_file and is_typed("source_format", "pay", "rewards"):
+    if not is_file and is_typed("form", "pay", "rewards"):
         raise click.UsageError(f"--from, --pay and --reward are for machine files; {source!r} is a built-in task")
-    loaded = load(source, source_format, pay=pay, rewards=rewards) if is_file else resolve_task(source)
-    form = format_of(target, target_format)
-    is_for_tasks = form is None or form.write_task is not None
-    if isinstance(loaded, Task) and is_for_tasks:
-        if target_format is not None and form is not format_of(target):
-            raise click.UsageError(f"--to {target_format} is for machines; a task is written as {target.name} ends")
+    loaded = load(source, form, pay=pay, rewards=rewards) if is_file else resolve_task(source)
+    if isinstance(loaded, Task):
         save_task(loaded, target)
-        click.echo(f"wrote the task to {target}", err=True)
-        return
-    save_machine(loaded.machine if isinstance(loaded, Task) else loaded, target, target_format)
-    click.echo(f"wrote the machine to {target}", err=True)
+    else:
+        save_machine(loaded, target)
+    click.echo(f"wrote the {'task' if isinstance(loaded, Task) else 'machine'} to {target}", err=True)
 
 
 def _output_reward(text: str) -> tuple[str, float]:

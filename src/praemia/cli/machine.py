@@ -61,12 +61,12 @@ def machine_command(
 
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
-    from praemia.files.load_save import find_writer, save_machine
+    from praemia.files.load_save import require_writable, save_machine
     from praemia.machines.from_formulas import accepting_automaton, growth_limits, machine_from
 
     require_drawing(draw)
     if out is not None:
-        find_writer(out, "machine")  # an ending that says no format is refused before the work begins
+        require_writable(out, "machine")  # an ending that says no format is refused before the work begins
     kind = "regex" if regex else "formula"
     growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
     machine = machine_from(kind, text, reward, pay, growth=growth, syntax=syntax)

@@ -1,22 +1,10 @@
-"""What a dataset covers: the best values over observations alone, how often pairs can be visited, and Lemma 2.
+"""What a dataset covers: the best values over observations alone, and how often pairs can be visited.
 
 Without a machine, in p or in p̂,
 
     V_h(o) = max_a min(most, gain(o, a) + Σ_z p(z|o, a)·V_{h+1}(z)),
 
 and with a gain of 1 for visiting a target, V_0 is the most that it can be visited in an episode.
-
-Lemma 2 (simulation lemma). For two kernels p, p̂, any policy π — history-dependent or not — and any reward ≤ G,
-
-    |Ĵ(π) − J(π)| ≤ G·Σ_h Σ_{o,a} ‖p̂ − p‖₁(o, a)·μ^π_h(o, a),
-
-with μ^π computed in p. (Rewards ≥ 0 allow half of it; the certificate uses that, this function states the lemma.)
-
-With a discount γ, μ^π_h counts γ^h times, and G is the largest discounted reward that can follow any step.
-
-Where π may depend on the state of a probabilistic machine, G is the largest reward over trajectories *and* the
-machine's moves. The paper takes the mean over its moves, F(η), which is too small: π can make the errors of p̂ matter
-only where the machine happens to pay well, and then the mean over all its moves says nothing about those.
 
 Significance of o: max_π Σ_h μ^π_h(o). Coverage: max_{π,a} μ^π(o, a)/λ(o, a), where λ(o, a) is the data's mean number of
 visits in an episode; Theorem 3 promises at most 2OAH for all significant o. Both count visits, whatever the discount:
@@ -29,49 +17,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.errors import ModelError
-from praemia.exploration.counts import Counted
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.trajectories import Histories, HistoryPolicy
-from praemia.planning.exact import occupancy
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
 CHUNK = 1 << 22  # numbers in one table
 
 
 def best_values(
-    kernel: Any,
-    gain: NDArray[np.float64],
-    horizon: int,
-    *,
-    last: NDArray[np.float64] | float = 0.0,
-    ended: NDArray[np.float64] | float = 0.0,
-    most: float = np.inf,
+    kernel: Any, gain: NDArray[np.float64], horizon: int, *, most: float = np.inf
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return V_0[O] and the actions [H, O] of V_h = max_a min(most, gain + Σ kernel · V_{h+1}), V_H = ``last``.
+    """Return V_0[O] and the actions [H, O] of V_h = max_a min(most, gain + Σ kernel · V_{h+1}), V_H = 0.
 
-    ``kernel`` is [O·A, 2·O]; a row may be empty, a dead end. ``ended`` [O, …] is what the end in each observation is
-    worth. gain[O, A, …] may have more axes, which V then has too; the actions are not kept then.
+    ``kernel`` is [O·A, 2·O], the second half for ends; a row may be empty, a dead end. gain[O, A, …] may have more
+    axes, which V then has too; the actions are not kept then.
     """
-    size = len(gain)
-    shape = (size, *gain.shape[2:])
-    values, over = (np.array(np.broadcast_to(worth, shape), dtype=np.float64) for worth in (last, ended))
-    actions = np.zeros((horizon if gain.ndim == 2 else 0, size), dtype=np.int64)
+    size, keeps_actions = len(gain), gain.ndim == 2
+    values, actions = np.zeros((size, *gain.shape[2:])), np.zeros((horizon if keeps_actions else 0, size), np.int64)
     for h in range(horizon - 1, -1, -1):
-        table = np.minimum(most, gain + (kernel @ np.concatenate((values, over))).reshape(gain.shape))
+        table = np.minimum(most, gain + (kernel[:, :size] @ values).reshape(gain.shape))
         values = table.max(axis=1)
-        if gain.ndim == 2:
+        if keeps_actions:
             actions[h] = table.argmax(axis=1)
     return values, actions
 
 
 def most_visits(
-    kernel: Counted | LabeledMDP, horizon: int, observations: NDArray[np.int64], actions: NDArray[np.int64] | None
+    kernel: Dataset | LabeledMDP, horizon: int, observations: NDArray[np.int64], actions: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
     """Return the most visits that each of T targets can have in an episode, float64[T].
 
@@ -87,46 +62,6 @@ def most_visits(
         values = best_values(kernel.kernel, gain, horizon)[0]
         most[part] = ordered_sum(values[starts] * kernel.start_probs[starts, None], axis=0)
     return most
-
-
-def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryPolicy, bound: float) -> float:
-    """Return Lemma 2's bound on |Ĵ(π) − J(π)|, where p is the kernel of ``task`` and p̂ that of ``other``.
-
-    ``policy`` is an array as ``evaluate`` takes it, [H, M, O] or [H, M, O, A], or a policy over histories; the
-    histories of the latter are enumerated, so the task must be small. ``bound`` is G.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> from praemia.exploration import simulation_bound
-    >>> task = praemia.envs.riverswim()
-    >>> simulation_bound(task, task.mdp, praemia.solve(task).policy, bound=1.0)  # the same kernel
-    0.0
-    """
-    differences = kernel_distances(task.mdp, other)
-    if not np.array_equal(task.mdp.start_probs, other.start_probs):
-        raise ModelError("two models with different starts; Lemma 2 compares kernels alone")
-    visits = history_visits(task, policy) if isinstance(policy, HistoryPolicy) else occupancy(task.model, policy).pairs
-    return bound * float(ordered_sum((differences * visits).ravel()))
-
-
-def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float64]:
-    """Return ‖p̂ − p‖₁ for every pair, float64[O, A]."""
-    sizes = [(mdp.num_observations, mdp.num_actions) for mdp in (first, second)]
-    if sizes[0] != sizes[1]:
-        raise ModelError(f"models of sizes {sizes[0]} and {sizes[1]}; expected the same observations and actions")
-    distances = np.asarray(abs(first.kernel - second.kernel).sum(axis=1))
-    return distances.reshape(sizes[0])
-
-
-def history_visits(task: Task, policy: HistoryPolicy) -> NDArray[np.float64]:
-    """Return μ^π(o, a) = Σ_h γ^h·P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
-    visits = np.zeros((task.num_observations, task.num_actions))
-    weights = step_weights(task.max_steps, task.discount)
-    for history, mass in Histories(task.mdp, task.max_steps).walk(policy):
-        if not history.is_over(task.max_steps):
-            visits[history.last] += weights[len(history.actions)] * mass * policy.action_probs(history)
-    return visits
 
 
 def significance(task: Task) -> NDArray[np.float64]:
@@ -169,7 +104,7 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
     >>> import praemia
     >>> from praemia.exploration import coverage
     >>> task = praemia.envs.riverswim()
-    >>> data = praemia.explore(task, episodes=500, method="uncertainty", seed=0)
+    >>> data = praemia.explore(task, num_episodes=500, seed=0)
     >>> coverage(data, task).promised  # 2·O·A·H
     200.0
     """

@@ -2,58 +2,57 @@
 
 p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels are stored with the data, because later machines read them; they are data
 here, never code. Datasets of one environment can be merged, and you can append episodes of your own.
-
-A dataset may record machines that were named before its first episode; their certificates are usually tighter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError
-from praemia.exploration.counts import Counted, add_up
 from praemia.exploration.estimate import Estimate
-from praemia.exploration.merging import merged
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.limits import require_memory
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule, SeenLabels
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.model import Model
 from praemia.tasks.task import Task, require_discount
 from praemia.text_tables import plural
 
+Column: TypeAlias = NDArray[np.int64]
+
 # Plain arrays with a JSON header, checked as they are read and never executed.
 FILE = ArchiveKind(
     "praemia dataset",
     "a dataset",
-    4,
+    5,
     fields={
-        **dict.fromkeys(("num_observations", "num_actions", "horizon", "fixed_shares"), (int,)),
+        **dict.fromkeys(("num_observations", "num_actions", "horizon"), (int,)),
         **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
-        **dict.fromkeys(("propositions", "sources", "fixed_machines", "labels"), (list,)),
+        **dict.fromkeys(("propositions", "sources", "labels"), (list,)),
         **dict.fromkeys(("labels_known", "can_end"), (bool,)),
         "discount": (float,),
     },
     arrays={
         **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
         "ends": ArrayType("b"),
-        "reachability": ArrayType("f"),
     },
 )
-DTYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
+DTYPES = {"i": np.int64, "b": np.bool_}
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(Counted, Displayed):
+class Dataset(Displayed):
     """Counts of the transitions of an environment.
 
     Attributes
@@ -64,17 +63,13 @@ class Dataset(Counted, Displayed):
     horizon, discount : of the task that was explored; plans have them unless they are given others.
     labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
-    reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring, from all that was played.
     sources : how the data was collected, one entry for each part.
-    fixed_machines : digests of the machines, each with labels, horizon and discount, that were fixed before the
-        first episode.
-    fixed_shares : S, the number of machines that share ρ₃; 0 if none is recorded.
     can_end : whether episodes may end before the horizon, whether or not one was seen to.
 
     Examples
     --------
     >>> import praemia
-    >>> data = praemia.explore(praemia.envs.riverswim(), episodes=100, method="uncertainty", seed=0)
+    >>> data = praemia.explore(praemia.envs.riverswim(), num_episodes=100, seed=0)
     >>> data.num_episodes, data.num_transitions  # of 10 steps each
     (100, 1000)
     >>> data.save("river.npz")
@@ -82,16 +77,20 @@ class Dataset(Counted, Displayed):
     100
     """
 
+    num_observations: int
+    num_actions: int
+    pairs: Column
+    successors: Column
+    ends: NDArray[np.bool_]
+    counts: Column
+    first_counts: Column
     horizon: int
-    labelling: RuleLabelling
+    labelling: Labelling
     labels_known: bool
-    reachability: NDArray[np.float64]
     propositions: tuple[str, ...] = ()
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
     sources: tuple[dict[str, Any], ...] = field(default=())
-    fixed_machines: tuple[str, ...] = ()
-    fixed_shares: int = 0
     can_end: bool = False
     discount: float = 1.0
 
@@ -99,19 +98,11 @@ class Dataset(Counted, Displayed):
         require_discount(self.discount)
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
         lengths = {len(self.pairs), len(self.successors), len(self.ends), len(self.counts)}
-        per_observation = (self.first_counts, self.reachability)
-        if len(lengths) != 1 or any(array.shape != (size,) for array in per_observation):
+        if len(lengths) != 1 or self.first_counts.shape != (size,):
             raise ModelError("a dataset whose arrays have inconsistent sizes")
         if self.ends.any() and not self.can_end:
             raise ModelError("a dataset with episodes that ended, which says that none can")
-        if not np.isfinite(self.reachability).all():
-            raise ModelError("a dataset whose reachability is not finite everywhere")
-        if self.fixed_shares < len(self.fixed_machines):
-            raise ModelError(
-                f"a dataset with {len(self.fixed_machines)} machines fixed in advance and {self.fixed_shares} shares; "
-                "expected a share for each"
-            )
-        if self.horizon < 1 or self.num_episodes < 1:
+        if self.first_counts.min() < 0 or self.horizon < 1 or self.num_episodes < 1:
             raise ModelError(
                 f"a dataset of {self.num_episodes} episodes of {self.horizon} steps; expected at least one of each"
             )
@@ -121,57 +112,131 @@ class Dataset(Counted, Displayed):
             or self.successors.min() < 0
             or self.successors.max() >= size
             or self.counts.min() < 1
-            or self.first_counts.min() < 0
             or np.any(np.diff(self.pairs * (2 * size) + self.targets) <= 0)
         ):
             shape = f"{size} observations and {self.num_actions} actions"
             raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
 
     @property
+    def num_episodes(self) -> int:
+        return int(self.first_counts.sum())
+
+    @property
+    def num_transitions(self) -> int:
+        return int(self.counts.sum())
+
+    @property
     def num_successors(self) -> int:
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
+
+    @property
+    def targets(self) -> Column:
+        """int64[E], o' of each transition seen, or O + o' where the episode ended there."""
+        return self.successors + self.num_observations * self.ends
+
+    @property
+    def transitions(self) -> tuple[Column, Column, Column]:
+        """The transitions seen as o, a, o', each int64[E]."""
+        return (*np.divmod(self.pairs, self.num_actions), self.successors)
+
+    @cached_property
+    def visits(self) -> Column:
+        """int64[O, A], N(o, a)."""
+        flat = np.bincount(self.pairs, self.counts, self.num_observations * self.num_actions)
+        return flat.astype(np.int64).reshape(self.num_observations, self.num_actions)
+
+    @cached_property
+    def probs(self) -> NDArray[np.float64]:
+        """float64[E], p̂ of each transition seen."""
+        return self.counts / self.visits.ravel()[self.pairs]
+
+    @property
+    def indptr(self) -> Column:
+        """int64[O·A + 1]: pair i holds the entries indptr[i] : indptr[i + 1]."""
+        return np.searchsorted(self.pairs, np.arange(self.visits.size + 1)).astype(np.int64)
+
+    @cached_property
+    def kernel(self) -> Any:
+        """p̂ as a SciPy sparse array [O·A, 2·O]: column O + o' is the end in o'; empty rows for pairs never visited."""
+        return sparse_kernel(self.num_observations, self.indptr, self.targets, self.probs)
+
+    @cached_property
+    def start_probs(self) -> NDArray[np.float64]:
+        """float64[O], how often episodes began in each observation."""
+        return self.first_counts / self.num_episodes
+
+    @property
+    def unreached(self) -> Column:
+        """The observations that were never met."""
+        is_met = self.first_counts > 0
+        is_met[self.successors] = True
+        return np.flatnonzero(~is_met)
 
     def model(self, machine: RewardMachine, horizon: int | None = None) -> Model:
         """Return p̂ with a machine as a model to plan in (``praemia.exploration.estimate``); rewards lie in [0, 1]."""
         return Estimate.of(self, machine, horizon).model
 
     @property
-    def unreached(self) -> NDArray[np.int64]:
-        """The observations that were never met."""
-        is_met = self.first_counts > 0
-        is_met[self.successors] = True
-        return np.flatnonzero(~is_met)
+    def kind(self) -> dict[str, Any]:
+        """What data must have in common to be merged."""
+        names = ("num_observations", "num_actions", "horizon", "discount", "observation_names", "action_names")
+        rules = frozenset(self.labelling.rules) if self.labels_known else None
+        return {**{name: getattr(self, name) for name in names}, "labels": rules}
+
+    def require_kind(self, other: Mapping[str, Any], seeds: Iterable[Sequence[int]]) -> None:
+        """Refuse to merge with data of another environment, or data that was explored with a seed of this one's."""
+        own = self.kind
+        for name, value in other.items():
+            if own[name] != value:
+                what = name.removeprefix("num_").replace("_", " ")
+                both = "" if name == "labels" else f": {own[name]} and {value}"
+                raise ModelError(f"data with different {what}{both}; only data of one environment can be merged")
+        used = [list(source["seed"]) for source in self.sources if "seed" in source]
+        for seed in seeds:
+            if list(seed) in used:
+                raise ModelError(
+                    f"two parts explored with seed {', '.join(map(str, seed))}: they are not independent, and what "
+                    "happened once would count twice; use another seed"
+                )
 
     def merge(self, *others: Dataset) -> Dataset:
-        """Merge datasets of one environment.
+        """Merge datasets of one environment, which must be independent: explored with different seeds.
 
-        They must be independent: parts whose seeds give the same random numbers are refused. The labels of black boxes
-        must agree.
+        The labels of black boxes must agree.
         """
-        return merged((self, *others))
+        merged = self
+        for other in others:
+            merged.require_kind(other.kind, [source["seed"] for source in other.sources if "seed" in source])
+            merged = _merged(merged, other)
+        return merged
 
     def append(self, observations: Sequence[int], actions: Sequence[int], *, ended: bool = False) -> Dataset:
-        """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n.
+        """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n, n ≤ H.
 
         ``ended`` says whether the environment ended it with the last step. The labels of its transitions must be known
         already.
         """
-        if len(observations) != len(actions) + 1 or not len(actions):
+        if len(observations) != len(actions) + 1 or not 1 <= len(actions) <= self.horizon:
             sizes = f"{len(observations)} observations and {len(actions)} actions"
-            raise ModelError(f"{sizes}; an episode has one observation more than actions, and at least one action")
+            raise ModelError(
+                f"{sizes}; an episode has one observation more than actions, and 1 … {self.horizon} actions"
+            )
         states = whole_numbers(observations, self.num_observations, "observation")
         choices = whole_numbers(actions, self.num_actions, "action")
-        if not self.labels_known and set(zip(states[:-1], choices, states[1:], strict=True)) - self._seen():
+        seen = set(zip(*(column.tolist() for column in self.transitions), strict=True))
+        if not self.labels_known and set(zip(states[:-1], choices, states[1:], strict=True)) - seen:
             raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
-        first = np.bincount(states[:1], minlength=self.num_observations)
-        pairs = states[:-1] * self.num_actions + choices
         ends = ended & (np.arange(len(choices)) == len(choices) - 1)
-        columns = add_up(pairs, states[1:], ends, np.ones(len(choices), dtype=np.int64), self.num_observations)
-        episode = {"method": "appended", "episodes": 1}
-        own = replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=(episode,))
-        # The episode adds no labels, so fixed machines stay fixed.
-        return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
+        columns = add_up(
+            states[:-1] * self.num_actions + choices,
+            states[1:] + self.num_observations * ends,
+            1,
+            self.num_observations,
+        )
+        first = np.bincount(states[:1], minlength=self.num_observations)
+        source = ({"method": "appended", "episodes": 1},)
+        return self.merge(replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=source))
 
     def require_sizes_of(self, task: Task) -> None:
         """Refuse to compare the data with another task than its own."""
@@ -181,21 +246,16 @@ class Dataset(Counted, Displayed):
                 f"has {task.num_observations} and {task.num_actions}"
             )
 
-    def _seen(self) -> set[tuple[int, int, int]]:
-        return set(zip(*(column.tolist() for column in self.transitions), strict=True))
-
     def coverage(self) -> str:
         """Describe in a few lines what the data covers."""
-        visits = self.visits
-        never = int((visits == 0).sum())
+        never, total = int((self.visits == 0).sum()), f"{len(self.counts):,} distinct"
         lines = [
             f"{plural(self.num_episodes, 'episode')} of {plural(self.horizon, 'step')}: "
-            f"{plural(self.num_transitions, 'transition')}, "
-            f"{len(self.counts):,} distinct",
-            f"pairs visited: {visits.size - never:,} of {visits.size:,}",
+            f"{plural(self.num_transitions, 'transition')}, {total}",
+            f"pairs visited: {self.visits.size - never:,} of {self.visits.size:,}",
         ]
-        if never < visits.size:
-            positive = visits[visits > 0]
+        if never < self.visits.size:
+            positive = self.visits[self.visits > 0]
             lines.append(f"visits to a visited pair: minimum {positive.min():,}, median {int(np.median(positive)):,}")
         if len(self.unreached):
             names = ", ".join(self.observation_name(o) for o in self.unreached[:10])
@@ -222,14 +282,16 @@ class Dataset(Counted, Displayed):
     def load(cls, path: str | Path) -> Dataset:
         """Read a dataset from a file; anything but a whole one is a FileError."""
         with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
-            _check_lists(values)
+            _check_header(values)
             require_memory(8 * values["num_observations"] * values["num_actions"], f"reading {path}")
             labelling = _labelling(values.pop("labels"))
             header: dict[str, Any] = {
                 name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
             }
             arrays = {name: values[name].astype(DTYPES[kind.dtype_kinds]) for name, kind in FILE.arrays.items()}
-            return cls(**header | arrays, labelling=labelling)
+            dataset = cls(**header | arrays, labelling=labelling)
+            _check_counts(dataset)
+            return dataset
 
     def __repr__(self) -> str:
         sizes = f"{plural(self.num_observations, 'observation')}, {plural(self.num_actions, 'action')}"
@@ -238,8 +300,45 @@ class Dataset(Counted, Displayed):
         return f"Dataset({plural(self.num_episodes, 'episode')}: {sizes})"
 
 
-def _check_lists(header: Mapping[str, Any]) -> None:
-    for name in ("propositions", "fixed_machines", "observation_names", "action_names"):
+def add_up(pairs: Column, targets: Column, counts: Column | int, num_observations: int) -> dict[str, Any]:
+    """Add up the counts of equal transitions; return the columns of a dataset by name, in order.
+
+    A target is o', or O + o' where the episode ended there.
+    """
+    keys, places = np.unique(pairs * (2 * num_observations) + targets, return_inverse=True)
+    added = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(added, places, counts)
+    pairs, targets = np.divmod(keys, 2 * num_observations)
+    ends, successors = np.divmod(targets, num_observations)
+    return {"pairs": pairs, "successors": successors, "ends": ends > 0, "counts": added}
+
+
+def _merged(first: Dataset, second: Dataset) -> Dataset:
+    """Add up two parts; refuse those that label a transition in two ways."""
+    if not first.labels_known:
+        labels = SeenLabels()
+        for part in (first, second):
+            numbers, sets = part.labelling.of(*part.transitions)
+            steps = zip(*map(np.ndarray.tolist, part.transitions), strict=True)
+            for step, number in zip(steps, numbers, strict=True):
+                labels.add(step, sets[number])
+    both = (first, second)
+    pairs, targets, counts = (
+        np.concatenate([getattr(part, n) for part in both]) for n in ("pairs", "targets", "counts")
+    )
+    return replace(
+        first,
+        **add_up(pairs, targets, counts, first.num_observations),
+        can_end=first.can_end or second.can_end,
+        first_counts=first.first_counts + second.first_counts,
+        labelling=Labelling(tuple(dict.fromkeys((*first.labelling.rules, *second.labelling.rules)))),
+        propositions=tuple(sorted({*first.propositions, *second.propositions})),
+        sources=(*first.sources, *second.sources),
+    )
+
+
+def _check_header(header: Mapping[str, Any]) -> None:
+    for name in ("propositions", "observation_names", "action_names"):
         if not all(isinstance(item, str) for item in header[name] or ()):
             raise DamageError(f"its header has {name} that are not names")
     for names, size in (("observation_names", "num_observations"), ("action_names", "num_actions")):
@@ -249,7 +348,20 @@ def _check_lists(header: Mapping[str, Any]) -> None:
         raise DamageError("its header does not say how the data was collected")
 
 
-def _labelling(labels: list[Any]) -> RuleLabelling:
+def _check_counts(dataset: Dataset) -> None:
+    """Refuse counts that no episodes can have: who leaves an observation came there or began there."""
+    size, counts = dataset.num_observations, dataset.counts.astype(np.float64)  # a sum cannot overflow then
+    most, stays = float(dataset.first_counts.astype(np.float64).sum()) * dataset.horizon, ~dataset.ends
+    entered = dataset.first_counts + np.bincount(dataset.successors[stays], counts[stays], size)
+    left = np.bincount(dataset.pairs // dataset.num_actions, counts, size)
+    if counts.sum() > most:
+        raise DamageError(f"it counts {counts.sum():.17g} transitions; its episodes have {most:.17g} steps at most")
+    if np.any(left > entered):
+        o = dataset.observation_name(int(np.argmax(left > entered)))
+        raise DamageError(f"its episodes leave observation {o} more often than they reach it")
+
+
+def _labelling(labels: list[Any]) -> Labelling:
     """Read the rules of a labelling: lists of propositions, source, action and target, each a number or none."""
     rules = []
     for label in labels:
@@ -258,4 +370,4 @@ def _labelling(labels: list[Any]) -> RuleLabelling:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not places_fit:
             raise DamageError(f"its header has a label {str(label)[:50]!r}")
         rules.append(LabelRule(frozenset(names), *place))
-    return RuleLabelling(tuple(rules))
+    return Labelling(tuple(rules))

@@ -7,9 +7,6 @@ cannot charge any more. Plans are made with rewards mapped into [0, 1] (``Reward
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.exploration.trajectories import Value
 from praemia.kernels.records import UNKNOWN
-from praemia.machines.algebra import state_digests
-from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLabelling, as_labelling
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
@@ -33,6 +28,23 @@ from praemia.tasks.task import MAX_HORIZON, Task, require_discount
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value: exact, or certainly between ``low`` and ``high``."""
+
+    value: float
+    low: float
+    high: float
+    exact: bool
+
+    @classmethod
+    def exactly(cls, value: float) -> Value:
+        return cls(value, value, value, True)
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} (exact)" if self.exact else f"{self.value:.4g} ({self.low:.4g} … {self.high:.4g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +87,12 @@ class Estimate:
         return self.labels is not None or self.dataset.labels_known
 
     @cached_property
+    def never_seen(self) -> tuple[str, ...]:
+        """The propositions that the machine reads and no transition of the data has."""
+        _, sets = self.labelling.of(*self.dataset.transitions)
+        return tuple(sorted(self.machine.reads.difference(*sets)))
+
+    @cached_property
     def unit(self) -> RewardMachine:
         """The machine with rewards mapped into [0, 1]."""
         return self.machine.in_unit_range
@@ -92,15 +110,11 @@ class Estimate:
     @cached_property
     def model(self) -> Model:
         """p̂ with the machine as a model to plan in, in the unit range."""
-        return self.model_with(self.least[:-1])
-
-    def model_with(self, unknown: NDArray[np.float64]) -> Model:
-        """Return the model in which a pair never visited is worth unknown[H, M] at each step."""
         dataset = self.dataset
         numbers, sets = self.labelling.of(*dataset.transitions)
         unit = self.machine.over(sorted(frozenset().union(*sets))).in_unit_range
         exits = exits_at_end(self.horizon, unit.num_states, unit.idle_reward.mean, self.discount)
-        exits[1:, UNKNOWN] = unknown
+        exits[1:, UNKNOWN] = self.least[:-1]
         return Model.of_estimate(
             dataset.pairs,
             dataset.successors,
@@ -122,7 +136,7 @@ class Estimate:
             self.dataset.num_actions,
             self.horizon,
             self.unit,
-            self.labelling if self.labels_known else RuleLabelling(()),
+            self.labelling if self.labels_known else Labelling(()),
             (),
             MachineTable.of(self.unit, [frozenset()]),
             more_labels=True,
@@ -146,34 +160,9 @@ class Estimate:
         """Return V* of the machine in a task that is known."""
         return solve(self.in_task(task), keep_values=False).value
 
-    def true_value(self, task: Task, policy: Any) -> Value:
+    def true_value(self, task: Task, policy: Any) -> float:
         """Return the exact value of a policy in a task that is known."""
-        return Value.exactly(evaluate(self.in_task(task), policy, keep_values=False).value)
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the data records the machine, with these labels, horizon and discount, as fixed in advance."""
-        if not self.dataset.fixed_machines or not isinstance(self.labelling, RuleLabelling):
-            return False  # a function cannot be compared
-        rules = self.labelling.rules if self.labels_known else None
-        return machine_digest(self.machine, self.horizon, self.discount, rules) in self.dataset.fixed_machines
-
-
-def machine_digest(machine: RewardMachine, horizon: int, discount: float, rules: Iterable[LabelRule] | None) -> str:
-    """Return a digest of all that V* depends on but p; how rules are written, and in which order, does not count.
-
-    ``rules`` is None for labels that are found by playing.
-    """
-    contents: dict[str, Any] = {
-        "initial": machine.initial,
-        "states": state_digests(machine),
-        "idle": machine.idle_reward.mean,
-        "horizon": horizon,
-        "labels": None if rules is None else sorted({json.dumps(rule.as_list()) for rule in rules}),
-    }
-    if discount < 1.0:  # data of 0.3 knows no discounts, and its digests still count
-        contents["discount"] = discount
-    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
+        return evaluate(self.in_task(task), policy, keep_values=False).value
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling | None) -> None:

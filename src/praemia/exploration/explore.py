@@ -1,204 +1,266 @@
-"""Reward-free exploration (Algorithm 3): collect data once, before any reward is known.
+"""Reward-free exploration: collect data once, before any reward is known.
+
+``uncertainty``, the default, plays N episodes of the explorer in ``praemia.learners.uncertainty``. With ``until`` it
+stops when the plans of named machines are good enough: after 100, 200, 400, … episodes the largest loss of their plans
+is computed, the likely loss or the certificate's bound. Neither needs a correction for the checks: the posterior given
+the data does not depend on the rule that ended the collection, and the certificate holds for all numbers of visits at
+once.
+
+``euler`` is Algorithm 3:
 
 1. For each observation o, run EULER for N₀ episodes on the reward 1[o_h = o]; Φ_o = the N₀ policies that it played,
    each changed to act uniformly at o. Ψ = ∪ Φ_o.
-2. Play N episodes, each with a policy drawn uniformly from Ψ; keep the trajectories.
+2. Play N episodes, each with a policy drawn uniformly from Ψ; keep their transitions.
 
-Differences from the paper's text: how many of the N episodes fall to each policy is drawn beforehand, multinomially, so
-that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans again when a
-count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
-episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too.
-
-``Uncertainty`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
-
-With ``until``, exploration ends when the plans of named machines are good enough (``praemia.exploration.until``); then
-``Directed``, the default, goes where visits help to decide that; ``Uncertainty`` does not.
+Differences from the paper's text: how many of the N episodes fall to each policy is sampled beforehand, multinomially,
+so that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans again when
+a count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import field
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ContradictionError, ParameterError, require_flag, require_whole, unknown_name
+from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
+from praemia.exploration.certificate import certify_machine
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.merging import COLLECT, SEARCH, SHARES
-from praemia.exploration.sessions import (
-    FixedPolicy,
-    Searcher,
-    Session,
-    play_given,
-    search,
-    uniform_at,
-)
-from praemia.exploration.until import CERTIFY, Goal, OnCheck, explore_until
+from praemia.exploration.environment import Environment
+from praemia.exploration.estimate import Estimate
+from praemia.exploration.likely_loss import likely_loss
+from praemia.learners.base import Learner, LearnerPlan
+from praemia.learners.euler import EULER
+from praemia.learners.experience import Experience
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.limits import MAX_EPISODES
 from praemia.machines.machine import RewardMachine
-from praemia.simulation.loop import run_loop
-from praemia.simulation.run import Seed
+from praemia.planning.exact import solve
+from praemia.simulation.loop import World, run_loop
+from praemia.simulation.run import Seed, seed_key
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
-
-@dataclass(frozen=True, kw_only=True)
-class Euler:
-    """Algorithm 3: search for every observation, then collect with the policies of the searches.
-
-    Parameters
-    ----------
-    scale : the coefficient of EULER's bonus; 1 is the theory's.
-    policy_episodes : N₀, the episodes for each observation. keep_search : keep the searches' episodes too.
-    """
-
-    name: ClassVar[str] = "euler"
-    scale: float = 0.01
-    policy_episodes: int = 1000
-    keep_search: bool = False
-
-    def __post_init__(self) -> None:
-        require_flag("keep_search", self.keep_search)
-        require_whole("policy_episodes", self.policy_episodes, 1, MAX_EPISODES)
-
-    def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
-        """Search and collect in turns, so that no policy needs to be kept."""
-        if goal is not None:
-            raise ParameterError(
-                "until goes with method='directed' or 'uncertainty'; EULER searches before it collects"
-            )
-        size, num_actions = session.environment.source.num_observations, session.environment.source.num_actions
-        session.total += size * self.policy_episodes
-        rng = np.random.default_rng(np.random.SeedSequence((*session.seed, SHARES)))
-        shares = rng.multinomial(session.episodes, np.full(size, 1.0 / size))
-        learner, collecting = Searcher(bonus_scale=self.scale), session.world(FixedPolicy(), COLLECT)
-        for target, share in enumerate(shares.tolist()):
-            searching = session.world(learner, SEARCH, target, episodes=self.policy_episodes, target=target)
-            policies, lengths = search(searching, session.report)
-            for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):
-                if count:
-                    play_given(collecting, uniform_at(policy, target, num_actions), int(count), session.report)
-            session.end_search(searching)
-        return {}
+METHODS = ("uncertainty", "euler")
+CERTIFY = ("likely", "proven")
+FIRST_CHECK = 100  # episodes
+FAILURE_PROB = 0.05  # ρ of the proven bound
+POLICY_EPISODES = 1000  # N₀
+SHARES, SEARCH, COLLECT = range(3)  # what random numbers are for: a part of the key of their stream
 
 
-@dataclass(frozen=True, kw_only=True)
-class Uncertainty:
-    """One stage: go where the estimate is least certain; ``scale`` is the explorer's coefficient."""
+class Check(NamedTuple):
+    """The largest loss of all machines' plans after some episodes, ∞ where it is not known yet."""
 
-    name: ClassVar[str] = "uncertainty"
-    scale: float = 0.01
-
-    def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
-        """Play all episodes, or until the goal is reached; return a record of how it went."""
-        if goal is None:
-            world = session.world(UncertaintyExplorer(scale=self.scale), COLLECT)
-            run_loop(world, session.episodes, on_progress=session.report)
-            return {}
-        return explore_until(session, goal, self.scale, is_directed=False)
+    episodes: int
+    loss: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Directed:
-    """Go where visits help to decide whether the goal is reached; ``scale`` is as in ``Uncertainty``."""
-
-    name: ClassVar[str] = "directed"
-    scale: float = 0.01
-
-    def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
-        """Play until the goal is reached; return a record of how it went."""
-        if goal is None:
-            raise ParameterError("method='directed' explores to decide when to stop; it needs until and machines")
-        return explore_until(session, goal, self.scale, is_directed=True)
-
-
-Method = Euler | Uncertainty | Directed
-METHODS: dict[str, type[Method]] = {"euler": Euler, "uncertainty": Uncertainty, "directed": Directed}
-
-
-def make_method(name: str | None, *, has_goal: bool, **settings: Any) -> Method:
-    """Return a method by its name, or the default, with some settings; refuse those that belong to another method.
-
-    None for a setting is its default.
-    """
-    settings = {setting: value for setting, value in settings.items() if value is not None}
-    name = name or ("directed" if has_goal else "euler")
-    if name not in METHODS:
-        raise unknown_name("exploration method", name, METHODS)
-    own = [item.name for item in fields(METHODS[name])]
-    for setting in settings:
-        if setting not in own:
-            owners = [other for other, kind in METHODS.items() if setting in kind.__dataclass_fields__]
-            problem = f"{setting} belongs to method={owners[0]!r}" if owners else f"no setting is called {setting!r}"
-            raise ParameterError(f"{problem}; {name!r} has {', '.join(own)}")
-    return METHODS[name](**settings)
+OnCheck: TypeAlias = Callable[[Check], None]
 
 
 def explore(
     task: Task | BlackBox,
     *,
-    episodes: int,
-    method: str | None = None,
-    seed: Seed = 0,
-    machines: Iterable[RewardMachine] = (),
+    num_episodes: int,
+    method: str = "uncertainty",
+    scale: float = 0.01,
+    policy_episodes: int | None = None,
     until: float | None = None,
-    certify: str | None = None,
+    machines: Iterable[RewardMachine] = (),
+    certify: str = "likely",
+    seed: Seed = 0,
     on_progress: OnProgress | None = None,
     on_check: OnCheck | None = None,
-    **settings: Any,
 ) -> Dataset:
     """Explore a task or a black box without any reward; of its machine, only the propositions are used.
 
     Parameters
     ----------
-    episodes : N, the episodes of data; with ``until``, at most.
-    method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage); with ``until``, ``directed`` (the
-        default) or ``uncertainty``.
-    machines : machines fixed in advance, and recorded as such: their certificates are usually tighter. They change
-        what is played only with ``until``.
-    until : stop when the plan of every machine loses less than this; the data's last source says whether that was
-        reached, and the loss at each check.
-    certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
+    num_episodes : N, the episodes of data; with ``until``, at most.
+    method : ``uncertainty``, which goes where the estimate is least certain, or ``euler``, the paper's Algorithm 3,
+        which first plays ``policy_episodes`` (N₀, 1000) further episodes for each observation.
+    scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
+    until : stop when the plan of every one of ``machines`` loses less than this; the data's last source says whether
+        that was reached, and the loss at each check.
+    certify : what must be below ``until``: the ``likely`` loss, or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
-    **settings : ``scale``, the exploration coefficient of the method (0.01; for ``euler``, 1 is the theory's); for
-        ``euler`` also ``policy_episodes`` (N₀, for each observation: 1000) and ``keep_search`` (keep those episodes).
 
     Examples
     --------
     >>> import praemia
     >>> task = praemia.envs.riverswim()  # its rewards are not used
-    >>> data = praemia.explore(task, episodes=200, method="uncertainty", seed=0)
+    >>> data = praemia.explore(task, num_episodes=200, seed=0)
     >>> data.num_episodes
     200
     """
-    explorer = make_method(method, has_goal=until is not None, **settings)
-    if until is None and certify is not None:
-        raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
-    session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, machines, on_progress)
-    goal = None if until is None else Goal(until, session.machines, certify or CERTIFY[0], on_check)
+    count = require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
+    if method not in METHODS:
+        raise unknown_name("exploration method", method, METHODS)
+    if policy_episodes is not None and method != "euler":
+        raise ParameterError(f"policy_episodes={policy_episodes} is for method='euler'; {method!r} has one stage")
+    each = require_whole("policy_episodes", policy_episodes or POLICY_EPISODES, 1, MAX_EPISODES)
+    goal = _goal(until, machines, certify)
+    if goal is not None and method == "euler":
+        raise ParameterError("until goes with method='uncertainty'; EULER searches before it collects")
+    environment, key = Environment(task), seed_key(seed)
+    environment.require_machines(goal.machines if goal else ())
+    record: dict[str, Any] = {"method": method, "episodes": count, "seed": list(key), "scale": scale}
     try:
-        record = explorer.play(session, goal)
+        if method == "euler":
+            record["policy_episodes"] = each
+            _euler(environment, count, each, EULERSearch(bonus_scale=scale), key, on_progress)
+        else:
+            world = environment.world(UncertaintyExplorer(scale=scale), count, (*key, COLLECT))
+            record |= _uncertainty(environment, world, count, goal, on_progress, on_check)
     except ContradictionError as error:
-        data = _dataset(session, explorer, {}, keeps_search=True)
+        data = environment.dataset(**record)
         remedy = f"what was explored until then, {plural(data.num_episodes, 'episode')}, is kept: error.dataset"
         raise ContradictionError(f"{error}; {remedy}", data) from None
-    return _dataset(session, explorer, record, keeps_search=isinstance(explorer, Euler) and explorer.keep_search)
+    return environment.dataset(**record)
 
 
-def _dataset(session: Session, method: Method, record: dict[str, Any], *, keeps_search: bool) -> Dataset:
-    """Return what a session collected as a dataset, with a record of how; what was searched is kept on demand."""
-    collected = session.collected
-    every = collected if session.searched is None else session.searched + collected
-    source = {
-        "task": session.environment.source.name,
-        "method": method.name,
-        "episodes": collected.num_episodes,
-        "seed": list(session.seed),
+class Goal(NamedTuple):
+    """What to reach: every machine's loss below ``until``."""
+
+    until: float
+    machines: tuple[RewardMachine, ...]
+    certify: str
+
+
+def _goal(until: float | None, machines: Iterable[RewardMachine], certify: str) -> Goal | None:
+    """Check what is to be reached; None if all episodes are to be played."""
+    if isinstance(machines, RewardMachine):
+        raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
+    named = tuple(machines)
+    if certify not in CERTIFY:
+        raise unknown_name("kind of certainty", certify, CERTIFY)
+    if until is None:
+        if named or certify != CERTIFY[0]:
+            raise ParameterError("machines and certify say when until is reached; give until")
+        return None
+    if isinstance(until, bool) or not isinstance(until, int | float | np.number) or not 0.0 < until < math.inf:
+        raise ParameterError(f"until={until!r}; expected a positive number: the loss to get below")
+    if not named:
+        raise ParameterError(f"until={until:g} without machines; name those whose plans must lose less")
+    return Goal(float(until), named, certify)
+
+
+def _uncertainty(
+    environment: Environment,
+    world: World,
+    num_episodes: int,
+    goal: Goal | None,
+    on_progress: OnProgress | None,
+    on_check: OnCheck | None,
+) -> dict[str, Any]:
+    """Play all episodes, or until the goal is reached; return a record of how it went."""
+    report = None if on_progress is None else lambda played: on_progress(played, num_episodes)
+    if goal is None:
+        run_loop(world, num_episodes, on_progress=report)
+        return {}
+    checks: list[Check] = []
+    while world.played < num_episodes and not (checks and checks[-1].loss < goal.until):
+        run_loop(world, min(num_episodes, max(FIRST_CHECK, 2 * world.played)), on_progress=report)
+        data = environment.dataset()
+        checks.append(Check(world.played, max(_loss(data, machine, goal.certify) for machine in goal.machines)))
+        if on_check is not None:
+            on_check(checks[-1])
+    return {
+        "episodes": world.played,
+        "until": goal.until,
+        "certify": goal.certify,
+        "reached": checks[-1].loss < goal.until,
+        "checks": [[episodes, loss if math.isfinite(loss) else None] for episodes, loss in checks],
     }
-    source |= asdict(method) | record
-    kept = every if keeps_search else collected
-    return session.environment.dataset(kept, every, (source,), session.fixed_machines)
+
+
+def _loss(dataset: Dataset, machine: RewardMachine, certify: str) -> float:
+    """Return the loss of a machine's plan; ∞ while something that it reads was never seen and its label is not known.
+
+    Samples treat a label that was never seen as impossible, so a machine that waits for one would otherwise be done at
+    once.
+    """
+    if not dataset.labels_known and not machine.reads <= dataset.labelling.propositions():
+        return math.inf
+    estimate = Estimate.of(dataset, machine)
+    policy = solve(estimate.model, keep_values=False).policy
+    if certify == "proven":
+        return certify_machine(estimate, policy, FAILURE_PROB).bound
+    return likely_loss(estimate, policy).loss
+
+
+def _euler(
+    environment: Environment,
+    num_episodes: int,
+    policy_episodes: int,
+    learner: Learner,
+    key: tuple[int, ...],
+    on_progress: OnProgress | None,
+) -> None:
+    """Search and collect in turns, so that no policy needs to be kept."""
+    size, num_actions = environment.source.num_observations, environment.source.num_actions
+    searched, total = 0, num_episodes + size * policy_episodes
+
+    def report(_: int) -> None:
+        if on_progress is not None:
+            on_progress(searched + sum(world.played for world in environment.worlds), total)
+
+    rng = np.random.default_rng(np.random.SeedSequence((*key, SHARES)))
+    shares = rng.multinomial(num_episodes, np.full(size, 1.0 / size))
+    collecting = environment.world(GivenPolicy(), num_episodes, (*key, COLLECT))
+    for target, share in enumerate(shares.tolist()):
+        searching = environment.world(learner, policy_episodes, (*key, SEARCH, target), target)
+        policies, lengths = search(searching, report)
+        for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):
+            if count:
+                play_given(collecting, uniform_at(policy, target, num_actions), int(count), report)
+        environment.worlds.remove(searching)  # as in the paper, its episodes are not kept
+        searched += policy_episodes
+
+
+class EULERSearch(EULER):
+    """EULER as Algorithm 3 uses it, which also counts the observations in which episodes begin."""
+
+    uses_steps: ClassVar[bool] = True
+
+
+class GivenPolicy(Learner):
+    """Play a given policy [H, 1, O, A]."""
+
+    uses_steps: ClassVar[bool] = True
+
+    policy: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0, 0)))
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        return LearnerPlan(self.policy)
+
+
+def search(world: World, on_progress: Callable[[int], None]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
+    """Play all episodes; return the policies [H, 1, O] that were played, and for how many episodes each was."""
+    policies: list[NDArray[Any]] = []
+    total = len(world.log.returns)
+    run_loop(world, total, on_plan=lambda: policies.append(world.policy.swapaxes(1, 2).copy()), on_progress=on_progress)
+    return policies, np.diff(world.log.plans["episode"][: len(policies)], append=total)
+
+
+def play_given(
+    world: World, policy: NDArray[np.float64], num_episodes: int, on_progress: Callable[[int], None]
+) -> None:
+    """Play a policy [H, 1, O, A] for some more episodes, in a world made for ``GivenPolicy``."""
+    world.learner = GivenPolicy(policy=policy)
+    world.replan()
+    run_loop(world, world.played + num_episodes, on_progress=on_progress)
+
+
+def uniform_at(policy: NDArray[Any], o: int, num_actions: int) -> NDArray[np.float64]:
+    """Turn a policy [H, 1, O] into action probabilities [H, 1, O, A], uniform at one observation."""
+    weights: NDArray[np.float64] = (policy[..., None] == np.arange(num_actions)).astype(np.float64)
+    weights[:, :, o] = 1.0 / num_actions
+    return weights

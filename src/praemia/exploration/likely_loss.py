@@ -24,19 +24,17 @@ seen is treated as impossible.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.activity import OnProgress
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.estimate import Estimate
-from praemia.kernels.plan_data import fixed_record
-from praemia.kernels.posterior_draws import PosteriorArrays, draw_model
+from praemia.kernels.posteriors import Seen, new_sample, sample_model
 from praemia.kernels.records import Actions, ModelArrays
-from praemia.kernels.references import by_reference
 from praemia.learners.psrl import dirichlet
 from praemia.limits import require_memory
 from praemia.planning.exact import evaluate, solve
@@ -48,8 +46,6 @@ PRIOR = 1.0
 DRAWS = 200
 LEVEL = 0.95
 MAX_DRAWS = 1_000_000
-
-AfterDraw = Callable[[int, float, Actions], None]  # the draw's number, its loss, an optimal policy in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +62,7 @@ class LikelyLoss:
     --------
     >>> import praemia
     >>> task = praemia.envs.riverswim(size=4)
-    >>> data = praemia.explore(task, episodes=300, method="uncertainty", seed=0)
+    >>> data = praemia.explore(task, num_episodes=300, seed=0)
     >>> likely = praemia.plan_from(data, task.machine).likely(draws=100, level=0.9)
     >>> likely.draws, likely.level
     (100, 0.9)
@@ -134,13 +130,14 @@ def likely_loss(
     draws: int = DRAWS,
     level: float = LEVEL,
     seed: int = 0,
-    after: AfterDraw | None = None,
+    on_progress: OnProgress | None = None,
 ) -> LikelyLoss:
-    """Return the likely loss of a policy [H, M, O]; ``after`` is called with each draw."""
+    """Return the likely loss of a policy [H, M, O]; ``on_progress`` is called with the draws so far and in total."""
     require_draws(draws, level)
     posterior = Posterior(estimate, seed)
-    losses = np.sort(posterior.losses(policy, draws, after))
-    return LikelyLoss(losses, level, seed, posterior.draws_labels, posterior.never_seen)
+    losses = np.sort(posterior.losses(policy, draws, on_progress))
+    never_seen = estimate.never_seen if posterior.draws_labels else ()
+    return LikelyLoss(losses, level, seed, posterior.draws_labels, never_seen)
 
 
 def require_draws(draws: int, level: float = LEVEL) -> None:
@@ -158,39 +155,40 @@ def _rank(level: float, draws: int) -> int:
 
 
 class Posterior:
-    """The posterior of an environment, from which models are drawn.
+    """The posterior of an environment, from which models are sampled.
 
     Attributes
     ----------
-    model : the one drawn last, in the unit range.
+    model : the one sampled last, in the unit range.
     draws_labels : whether some transitions have labels that are not known.
-    never_seen : the propositions that the machine reads and no draw can have, because no label seen has them.
     """
 
     def __init__(self, estimate: Estimate, seed: int) -> None:
-        dataset, machine = estimate.dataset, estimate.machine
-        possible = machine.reads if estimate.labels_known else dataset.labelling.propositions()
-        self.never_seen = tuple(sorted(machine.reads - possible))
+        dataset, spec = estimate.dataset, estimate.spec
         self._rng = np.random.default_rng([require_whole("seed", seed, 0), 29])
-        self._span = machine.reward_range.span
+        self._span = estimate.machine.reward_range.span
         self._starts = PRIOR / dataset.num_observations + dataset.first_counts
-        self._labels = _LabelsOfDraws(estimate)
-        self.draws_labels = len(self._labels.unknown) > 0
-        self._data = _posterior_arrays(estimate, self._labels)
+        self._labels = labels = _LabelsOfDraws(estimate)
+        self.draws_labels = len(labels.unknown) > 0
+        counts, targets = dataset.counts.astype(np.float64), dataset.targets.astype(np.int32)
+        self._seen = Seen(dataset.indptr, counts, targets, labels.rows)
+        self._prior = dirichlet(PRIOR, dataset.num_successors)
+        self._sampled = new_sample(self._seen, self._prior)
+        edges, nothing = self._sampled.edges, np.zeros(0, dtype=np.int32)  # planning looks at rows alone
+        arrays = ModelArrays(edges.start, nothing, edges.weights, nothing, edges.rows, labels.extra_rows)
         start_probs = self._starts / ordered_sum(self._starts)
-        table, spec = self._labels.table, estimate.spec
-        self.model = Model(self._data.model, table, start_probs, spec.exits, spec.discount)
+        self.model = Model(arrays, labels.table, start_probs, spec.exits, spec.discount)
 
     def draw(self) -> Model:
-        """Draw a model; the one before is overwritten."""
+        """Sample a model; the one before is overwritten."""
         self._labels.draw(self._rng)
-        draw_model(by_reference(self._data), self._rng)
+        sample_model(self._seen, self._prior, self._rng, self._sampled)
         weights = self._rng.standard_gamma(self._starts)
         self.model.start_probs[:] = weights / ordered_sum(weights)
         return self.model
 
-    def losses(self, policy: Actions, draws: int, after: AfterDraw | None = None) -> NDArray[np.float64]:
-        """Draw some models; return V* − V^π of a policy [H, M, O] in each, in the user's units."""
+    def losses(self, policy: Actions, draws: int, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
+        """Sample some models; return V* − V^π of a policy [H, M, O] in each, in the user's units."""
         losses = np.empty(draws)
         with interrupts_held() as raise_interrupt:
             for number in range(draws):
@@ -198,33 +196,9 @@ class Posterior:
                 best, own = solve(model, keep_values=False), evaluate(model, policy, keep_values=False)
                 losses[number] = self._span * max(0.0, best.value - own.value)
                 raise_interrupt()
-                if after is not None:
-                    after(number, float(losses[number]), best.policy)
+                if on_progress is not None:
+                    on_progress(number + 1, draws)
         return losses
-
-
-def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorArrays:
-    """Return what the kernel draws from, and room for the edges of a draw."""
-    dataset, (num_sticks, fixed) = estimate.dataset, dirichlet(PRIOR, estimate.spec.num_successors)
-    num_pairs, num_edges = dataset.visits.size, len(dataset.counts) + num_sticks * dataset.visits.size
-    no_labels = np.zeros(0, dtype=np.int32)
-    return PosteriorArrays(
-        indptr=dataset.indptr,
-        counts=dataset.counts.astype(np.float64),
-        targets=dataset.targets.astype(np.int32),
-        own=labels.rows,
-        fixed=fixed_record(fixed),
-        weights=np.zeros((1, num_sticks)),
-        drawn=np.zeros((1, num_sticks), dtype=np.int32),
-        model=ModelArrays(
-            indptr=np.zeros(num_pairs + 1, dtype=np.int64),
-            successors=no_labels,  # planning looks at rows alone
-            probs=np.zeros(num_edges),
-            labels=no_labels,
-            rows=np.zeros(num_edges, dtype=np.uint32),
-            extra_rows=labels.extra_rows,
-        ),
-    )
 
 
 class _LabelsOfDraws:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import build_multiagent
 from praemia.files.schema import (
     FORMULA_KEYS,
-    EnvironmentPart,
     FormulaPart,
     FormulaPay,
     GridPart,
@@ -44,7 +43,7 @@ from praemia.files.schema import (
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -59,13 +58,10 @@ MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS |
 
 def read_task_file(text: str, name: str) -> Task | RewardMachine:
     """Return the task or the machine of a text; its keys tell which. ``name`` is where it stands."""
-    source = parse_source(text, name)
+    source = parse_source(text, name, is_json=name.endswith(".json"))
     if source.has_any(MACHINE_KEYS):
         return _read_machine(source)
-    part = validate(source, TaskPart)
-    if isinstance(part.machine, str):
-        return build_task(source, part, _machine_of_file(source, Path(name).parent / part.machine))
-    return build_task(source, part)
+    return build_task(source, validate(source, TaskPart))
 
 
 def parse_task(text: str, name: str) -> Task:
@@ -94,36 +90,46 @@ def _read_machine(source: Source) -> RewardMachine:
     return build_machine(source, validate(source, MachinePart))
 
 
-def _machine_of_file(source: Source, path: Path) -> RewardMachine:
-    """Read the machine that a task file names; it may have any format."""
-    from praemia.files.load_save import find_reader  # which in turn knows how task files are read
+def _machine_of_file(source: Source, name: str) -> RewardMachine:
+    """Read the machine that a task file names: a file of any format, in the task file's folder or below.
 
+    Somebody else may have written the task file, and a message may quote what is read.
+    """
+    from praemia.files.load_save import SUFFIXES  # which in turn knows how task files are read
+
+    folder = Path(source.name).parent
+    path = folder / name
     with source.at("machine"):
-        text = read_text(path)
-    read = find_reader(path)
-    # A file that names itself, or a task that names another, must not be followed for ever.
-    return _read_machine(parse_source(text, str(path))) if read is read_task_file else read(text, str(path))
+        if path.suffix.lower() not in SUFFIXES:
+            raise FileError(f"the machine is in {name!r}; expected a file of a machine: {' '.join(SUFFIXES)}")
+        text = read_text(path, within=folder)
+    read = SUFFIXES[path.suffix.lower()].read
+    if read is read_task_file:  # a file that names itself, or a task that names another, is not followed for ever
+        return _read_machine(parse_source(text, str(path), is_json=name.endswith(".json")))
+    machine = read(text, str(path))
+    assert isinstance(machine, RewardMachine)
+    return machine
+
+
+def _task_machine(source: Source, part: TaskPart, labels: Iterable[str]) -> RewardMachine:
+    """Return the machine of a task; a formula that lists no propositions reads those of the labels."""
+    if isinstance(part.machine, str):
+        return _machine_of_file(source, part.machine)
+    assert part.machine is not None
+    return build_machine(source, part.machine, ("machine",), labels)
 
 
 def build_machine(
-    source: Source, part: MachinePart | FormulaPart, path: DataPath = (), labels: Collection[str] | None = None
+    source: Source, part: MachinePart | FormulaPart, path: DataPath = (), labels: Iterable[str] | None = None
 ) -> RewardMachine:
     """Build the machine that stands at a path of a source; ``labels`` are the propositions of its task, if any."""
     if isinstance(part, MachinePart):
         return _from_rules(source, part, path)
     texts = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
-    names = part.propositions
-    if names is None and labels is not None:
-        names = list(dict.fromkeys(labels))
-    with source.at(*path, part.key):
-        machine = machine_from(
-            "formula" if part.key == "ltlf" else "regex",
-            texts,
-            _reward(part.reward, 1.0),
-            part.pay,
-            names,
-            syntax=part.syntax,
-        )
+    names = list(dict.fromkeys(labels)) if part.propositions is None and labels is not None else part.propositions
+    kind, key = ("regex", "regex") if part.ltlf is None else ("formula", "ltlf")
+    with source.at(*path, key):
+        machine = machine_from(kind, texts, _reward(part.reward, 1.0), part.pay, names, syntax=part.syntax)
     with source.at(*path, "chance"):
         return machine.with_chance(part.chance) if part.chance else machine
 
@@ -158,36 +164,34 @@ def _reward(law: RewardLaw | None, default: float = 0.0) -> Reward:
     return Reward.of(default) if law is None else Reward.from_data(law.model_dump(exclude_none=True))
 
 
-def build_task(source: Source, part: TaskPart, other: RewardMachine | None = None) -> Task:
-    """Build a task, which is named after the file; ``other`` is the machine of another file that the part names."""
-    name, world = Path(source.name).stem, part.world
-    if isinstance(world, EnvironmentPart):
-        return _build_in_environment(source, part, world, other)
+def build_task(source: Source, part: TaskPart) -> Task:
+    """Build a task, which is named after the file."""
+    name, world = Path(source.name).stem, part.mdp or part.gymnasium
+    settings = part.model_dump(include={"horizon", "discount", "until_done"}, exclude_none=True)
+    if part.environment is not None:
+        with source.at("environment"):
+            task = envs.make(part.environment.name, **(part.environment.model_extra or {}))
+        if part.machine is not None:
+            machine = _task_machine(source, part, task.machine.propositions)
+            with source.at("machine"):
+                task = task.with_machine(machine)
+        return replace(task, name=name, **settings)
     if part.machine is None or (part.horizon is None and part.discount in (None, 1.0)):
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
-    if isinstance(world, GridPart):
-        grid_map = _build_grid(source, world)
-        machine = other or _build_task_machine(source, part, world.propositions)
+    if world is None:
+        assert part.grid is not None
+        grid_map = _build_grid(source, part.grid)
+        machine = _task_machine(source, part, chain(*part.grid.legend.values(), *part.grid.rooms.values()))
         with source.at("grid"):
             require_known(grid_map, machine)
-            return _task(grid_map.mdp(), machine, part, name)
-    machine = other or _build_task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
+            return Task(grid_map.mdp(), machine, name=name, **settings)
+    machine = _task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
     unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
     with source.at(key, "labels", *islice(unreadable, 1)):
-        return _task(mdp, machine, part, name)
-
-
-def _task(mdp: LabeledMDP, machine: RewardMachine, part: TaskPart, name: str) -> Task:
-    return Task(mdp, machine, part.horizon, name, part.discount or 1.0, until_done=part.until_done or False)
-
-
-def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:
-    """Build the machine that stands in a task file; a formula that lists no propositions reads those of the labels."""
-    assert isinstance(part.machine, MachinePart | FormulaPart)
-    return build_machine(source, part.machine, ("machine",), labels)
+        return Task(mdp, machine, name=name, **settings)
 
 
 def _build_grid(source: Source, part: GridPart) -> GridMap:
@@ -199,18 +203,6 @@ def _build_grid(source: Source, part: GridPart) -> GridMap:
         return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay, part.slip_when_blocked)
 
 
-def _build_in_environment(source: Source, part: TaskPart, world: EnvironmentPart, other: RewardMachine | None) -> Task:
-    with source.at("environment"):
-        task = envs.make(world.name, **(world.model_extra or {}))
-    if part.machine is not None:
-        machine = other or _build_task_machine(source, part, task.machine.propositions)
-        with source.at("machine"):
-            task = task.with_machine(machine)
-    keys = ("horizon", "discount", "until_done")
-    settings = {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
-    return replace(task, name=Path(source.name).stem, **settings)
-
-
 def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     """Build the MDP that is written out under the key ``mdp``."""
     with source.at("mdp", "actions"):
@@ -218,35 +210,23 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     with source.at("mdp", "observations"):
         observations = NameTable("observation", part.observations)
         require_sizes(observations.size, actions.size)
-    rows = _rows(source, part, observations, actions)
+    entries = _entries(source, part, observations, actions)
     with source.at("mdp", "start"):
         start = {0: 1.0} if part.start is None else observations.distribution(part.start)
-    labels, ended = (
-        _label_rules(source, ("mdp", key), parts, observations, actions)
-        for key, parts in (("labels", part.labels), ("ended", part.ended))
-    )
-    starts = {o for o, probability in start.items() if probability > 0.0}
+    labels = _label_rules(source, ("mdp", "labels"), part.labels, observations, actions)
+    ended = _label_rules(source, ("mdp", "ended"), part.ended, observations, actions)
     for i, rule in enumerate(ended):
-        if rule.source is rule.action is None and rule.target in starts:
+        if rule.source is rule.action is None and rule.target is not None and start.get(rule.target, 0.0) > 0.0:
             with source.at("mdp", "ended", i):
                 raise ModelError(
                     f"episodes start in {part.ended[i].to}, in which they have ended; let them start elsewhere"
                 )
-    o, a, z = np.array([(*pair, z) for pair, row in rows.items() for z in row], dtype=np.int64).reshape(-1, 3).T
+    o, a, z, probs = np.array(entries).reshape(-1, 4).T
+    ends = Labelling(tuple(ended)).of(*(column.astype(np.int64) for column in (o, a, z)))[0] > 0
+    names: Any = {"observations": observations.names, "actions": actions.names}
     with source.at("mdp", "transitions"):  # what can still be wrong is a row that is missing
-        return LabeledMDP.from_entries(
-            observations.size,
-            actions.size,
-            o,
-            a,
-            z,
-            [probability for row in rows.values() for probability in row.values()],
-            labels,
-            start,
-            ends=RuleLabelling(tuple(ended)).of(o, a, z)[0] > 0,
-            observations=observations.names,
-            actions=actions.names,
-        )
+        sizes = observations.size, actions.size
+        return LabeledMDP.from_entries(*sizes, o, a, z, probs, labels, start, ends=ends, **names)
 
 
 def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
@@ -291,19 +271,19 @@ class NameTable:
         return numbered
 
 
-def _rows(
+def _entries(
     source: Source, part: MdpPart, observations: NameTable, actions: NameTable
-) -> dict[tuple[int, int], dict[int, float]]:
-    rows: dict[tuple[int, int], dict[int, float]] = {}
+) -> list[tuple[int, int, int, float]]:
+    """Return the transitions of all rows: observation, action, next observation, probability."""
+    entries, seen = [], set()
     for i, (observation, action, successors) in enumerate(part.transitions):
-        with source.at("mdp", "transitions", i):
+        with source.at("mdp", "transitions", i), located(f"observation {observation}, action {action}"):
             pair = observations.number(observation), actions.number(action)
-            where = f"observation {observation}, action {action}"
-            if pair in rows:
-                raise ModelError(f"{where}: this pair already has a row; give it one")
-            with located(where):
-                rows[pair] = observations.distribution(successors)
-    return rows
+            if pair in seen:
+                raise ModelError("this pair already has a row; give it one")
+            seen.add(pair)
+            entries += [(*pair, z, p) for z, p in observations.distribution(successors).items()]
+    return entries
 
 
 def _label_rules(

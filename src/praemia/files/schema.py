@@ -3,7 +3,8 @@
 A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
 must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
 objects that are built from them. Names may be written as whole numbers, and a mapping or a list with one entry in short
-(``start: a`` for ``start: {a: 1}``); from here on names are text and short forms are written out.
+(``start: a`` for ``start: {a: 1}``); from here on names are text and short forms are written out. ``json_schema``
+describes the same form for editors and for programs that write files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    TypeAdapter,
+    ValidationInfo,
     model_validator,
 )
 
@@ -39,12 +42,6 @@ def _guard_text(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _two_ends(values: list[float]) -> list[float]:
-    if len(values) != 2:
-        raise ValueError(f"found {len(values)} numbers; expected [low, high]")
-    return values
-
-
 def _in_unit_interval(value: float) -> float:
     if not 0.0 <= value <= 1.0 + ROW_TOLERANCE:
         raise ValueError(f"found {value:g}; it must lie in [0, 1]")
@@ -63,13 +60,16 @@ def _either(expected: str) -> Discriminator:
     return Discriminator(_kind, custom_error_type="form", custom_error_message=f"expected {expected}")
 
 
-def _in_short(write_out: Callable[[Any], Any]) -> BeforeValidator:
-    """Write out a single value that stands for a mapping or a list."""
-    return BeforeValidator(lambda value: value if value is None or _kind(value) != "<single>" else write_out(value))
+def _in_short(write_out: Callable[[Any], Any], form: Any) -> BeforeValidator:
+    """Write out a single value that stands for a mapping or a list; ``form`` is the type of both."""
+    return BeforeValidator(
+        lambda value: value if value is None or _kind(value) != "<single>" else write_out(value),
+        json_schema_input_type=form,
+    )
 
 
-Name: TypeAlias = Annotated[str, BeforeValidator(_text)]
-GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text)]
+Name: TypeAlias = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int)]
+GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text, json_schema_input_type=str | bool)]
 Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 Unit: TypeAlias = Annotated[float, AfterValidator(_in_unit_interval)]
 Distribution: TypeAlias = Annotated[dict[Name, Unit], Field(min_length=1)]
@@ -84,6 +84,14 @@ class Part(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _note_model(cls, data: Any, info: ValidationInfo) -> Any:
+        """Note which keys some data may have, for hints about one that it may not have."""
+        if info.context is not None:
+            info.context[id(data)] = [field.alias or name for name, field in cls.model_fields.items()]
+        return data
+
 
 class RewardLaw(Part):
     """A random reward: 1 with some probability, one of finitely many values, or any of an interval."""
@@ -91,17 +99,21 @@ class RewardLaw(Part):
     bernoulli: Unit | None = None
     values: list[float] | None = None
     probabilities: list[Unit] | None = None
-    uniform: Annotated[list[float], AfterValidator(_two_ends)] | None = None
+    uniform: list[float] | None = None
 
     @model_validator(mode="after")
     def _one_law(self) -> RewardLaw:
         keys = [key for key, value in self if value is not None]
         if keys not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
             raise ValueError("expected 'bernoulli', 'values' together with 'probabilities', or 'uniform'")
+        if self.uniform is not None and len(self.uniform) != 2:
+            raise ValueError(f"found {len(self.uniform)} numbers in 'uniform'; expected [low, high]")
         return self
 
 
-RewardPart: TypeAlias = Annotated[RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]})]
+RewardPart: TypeAlias = Annotated[
+    RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]}, float | RewardLaw)
+]
 
 
 class OutcomePart(Part):
@@ -112,9 +124,9 @@ class OutcomePart(Part):
 
 
 OutcomeParts: TypeAlias = Annotated[
-    dict[Name, Annotated[OutcomePart, _in_short(lambda probability: {"probability": probability})]],
+    dict[Name, Annotated[OutcomePart, _in_short(lambda chance: {"probability": chance}, float | OutcomePart)]],
     Field(min_length=1),
-    _in_short(lambda state: {state: {}}),
+    _in_short(lambda state: {state: {}}, Name | dict[Name, float | OutcomePart]),
 ]
 
 
@@ -156,7 +168,7 @@ class FormulaPay(Part):
 FormulaTexts: TypeAlias = Annotated[
     Annotated[str, Tag("<single>")]
     | Annotated[
-        dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward})]],
+        dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward}, float | FormulaPay)]],
         Field(min_length=1),
         Tag("<mapping>"),
     ],
@@ -186,13 +198,8 @@ class FormulaPart(Part):
         return self
 
     @property
-    def key(self) -> str:
-        """Which of the two it is."""
-        return "regex" if self.ltlf is None else "ltlf"
-
-    @property
     def text(self) -> str | dict[str, FormulaPay]:
-        """The formula or the expression; several with what they pay."""
+        """The formula or the expression; several with their rewards."""
         return self.ltlf or self.regex or ""
 
 
@@ -227,14 +234,14 @@ class MdpPart(Part):
 
     observations: CountOrNames
     actions: CountOrNames
-    start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
+    start: Annotated[Distribution, _in_short(lambda name: {name: 1.0}, Name | Distribution)] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Annotated[PatternPart, _in_short(lambda observation: {"to": observation})]] = []
+    ended: list[Annotated[PatternPart, _in_short(lambda name: {"to": name}, Name | PatternPart)]] = []
 
 
 LetterNames: TypeAlias = dict[
-    Name, Annotated[list[Name], Field(min_length=1), _in_short(lambda proposition: [proposition])]
+    Name, Annotated[list[Name], Field(min_length=1), _in_short(lambda name: [name], Name | list[Name])]
 ]
 
 
@@ -248,11 +255,6 @@ class GridPart(Part):
     slip: Any = SLIP
     stay: bool = False
     slip_when_blocked: bool = True
-
-    @property
-    def propositions(self) -> list[str]:
-        """The propositions that cells make true."""
-        return [name for names in (*self.legend.values(), *self.rooms.values()) for name in names]
 
 
 class EnvironmentPart(Part):
@@ -319,8 +321,14 @@ class TaskPart(Part):
             raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
         return self
 
-    @property
-    def world(self) -> MdpPart | GridPart | EnvironmentPart | GymnasiumPart:
-        """The one part that says where observations come from."""
-        parts = (self.mdp, self.grid, self.environment, self.gymnasium)
-        return next(part for part in parts if part is not None)
+
+def json_schema(kind: Literal["task", "machine"]) -> dict[str, Any]:
+    """Return the form of a task file, or of a file with just a machine, as JSON Schema.
+
+    Examples
+    --------
+    >>> from praemia.files.schema import json_schema
+    >>> list(json_schema("task")["properties"])[:5]
+    ['mdp', 'grid', 'environment', 'gymnasium', 'machine']
+    """
+    return TypeAdapter(TaskPart if kind == "task" else MachinePart | FormulaPart).json_schema()

@@ -1,39 +1,29 @@
 """Read a YAML or JSON file into plain data, and check its form; every mistake is reported with its line and column.
 
-The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars here, so a file can only
-ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is
-text); keys are always text, as in JSON. Aliases are refused: a task has no use for them, and a few lines of them can
-expand to billions of nodes. The form of the data is a pydantic model (``schema``).
+PyYAML composes the text into nodes, which know their place; they become dicts, lists and scalars here. So a file can
+only ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2 (``1e-3`` is a number,
+``no`` is text); keys are always text, as in JSON. Aliases are refused: a task has no use for them, and a few lines of
+them can expand to billions of values. The form of the data is a pydantic model (``schema``).
 """
 
 from __future__ import annotations
 
+import json
 import re
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import takewhile
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, get_args
+from typing import Any, TypeAlias, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    DocumentStartEvent,
-    NodeEvent,
-    ScalarEvent,
-    SequenceStartEvent,
-)
 
-from praemia.errors import FileError, did_you_mean, located
+from praemia.errors import FileError, did_you_mean, located, require_distinct
+from praemia.files.atomic_io import read_bytes
 
 MAX_BYTES = 16 << 20
-# A pair of JSON's escapes for one character, after an even number of backslashes.
-_SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
 MAX_DEPTH = 64
 MAX_DIGITS = 300
 MAX_MISTAKES = 20
@@ -42,13 +32,12 @@ MAX_VALUE_LENGTH = 60
 DataPath: TypeAlias = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the parser in C is missing from a PyYAML built without it
 _WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_INTEGER = re.compile(r"[-+]?[0-9]+")
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _ROW = "a row is [observation, action, {observation: probability}]"
@@ -63,147 +52,142 @@ _MESSAGES = {
     "model_type": "it should be keys with values",
     "list_type": "it should be a list",
 }
+_PLAIN, _QUOTED, _COLLECTION = "plain", "quoted", "collection"
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's composer; a node's tag tells whether the file has a tag there, and whether a scalar has quotes."""
+
+    depth = 0
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:
+        return _COLLECTION if kind is not yaml.ScalarNode else _PLAIN if implicit[0] else _QUOTED
+
+    def descend_resolver(self, parent: Any, index: Any) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:  # much deeper ones would overflow the stack of the composer, which is written in C
+            raise yaml.MarkedYAMLError(None, None, f"nested more than {MAX_DEPTH} deep", parent.start_mark)
+
+    def ascend_resolver(self) -> None:
+        self.depth -= 1
 
 
 @dataclass(frozen=True)
 class Source:
-    """The data of a file, and on demand the place of each part, by its path, such as ``("mdp", "start")``.
+    """The data of a file, and the place of each part, by its path, such as ``("mdp", "start")``.
 
-    Only mistakes are shown with their place, so places are found by going through the text once more.
+    ``root`` returns the node of the whole text; None where its parts have no known place.
     """
 
     name: str
-    text: str
     data: Any
-
-    def has(self, path: DataPath) -> bool:
-        """Tell whether the file has a part of this path."""
-        data = self.data
-        for part in path:
-            if part not in _names(data):
-                return False
-            data = data[part]
-        return True
+    root: Callable[[], yaml.Node | None]
 
     def has_any(self, keys: Iterable[str]) -> bool:
         """Tell whether the file has any of these keys."""
-        return any(self.has((key,)) for key in keys)
+        return isinstance(self.data, dict) and not self.data.keys().isdisjoint(keys)
 
-    def line(self, path: DataPath) -> str:
-        """Return ``file:line`` of a part, or of the nearest part around it that exists."""
-        while not self.has(path):
-            path = path[:-1]
-        return self.spot(path).rpartition(":")[0]
-
-    def spot(self, path: DataPath, *, key: bool = False) -> str:
-        """Return ``file:line:column`` of a part that exists, or of its key."""
-        node = key_node = self._root
+    def spot(self, path: DataPath, *, key: bool = False, column: bool = True) -> str:
+        """Return ``file:line:column`` of a part, or of its key; or of the nearest part around it that exists."""
+        at: Any = self.root()
+        node = at
         for part in path:
-            if isinstance(part, int):
-                node = node.value[part]
+            if isinstance(node, yaml.MappingNode):
+                pairs = {name.value: (name, item) for name, item in node.value}
             else:
-                key_node, node = next(pair for pair in node.value if pair[0].value == part)
-        return _spot(self.name, key_node if key else node)
-
-    @cached_property
-    def _root(self) -> Any:
-        return yaml.compose(self.text, Loader=_LOADER)
+                items = node.value if isinstance(node, yaml.SequenceNode) else ()
+                pairs = {number: (item, item) for number, item in enumerate(items)}
+            if part not in pairs:
+                break
+            node = pairs[part][1]
+            at = pairs[part][0] if key else node
+        return self.name if at is None else _place(self.name, at.start_mark, column=column)
 
     def at(self, *path: str | int) -> AbstractContextManager[None]:
-        """Put the place of a part before the message of any error that is raised within."""
-        return located(lambda: self.line(path))
+        """Put the file and line of a part before the message of any error that is raised within."""
+        return located(lambda: self.spot(path, column=False))
+
+
+def _place(name: str, mark: Any, *, column: bool = True) -> str:
+    return f"{name}:{mark.line + 1}:{mark.column + 1}" if column else f"{name}:{mark.line + 1}"
+
+
+def _has(data: Any, part: str | int) -> bool:
+    """Tell whether data has a part: a key of a mapping, or an item of a list."""
+    return part in data if isinstance(data, dict) else isinstance(part, int) and part < len(data)
 
 
 def read_source(path: str | Path) -> Source:
     """Read a file, or raise a FileError that says what is wrong and where."""
-    return parse_source(read_text(Path(path)), str(path))
+    return parse_source(read_text(Path(path)), str(path), is_json=str(path).endswith(".json"))
 
 
-def parse_source(text: str, name: str) -> Source:
-    """Turn text into data; ``name`` stands for it in messages."""
-    text = _SURROGATES.sub(_join_surrogates, text)
-    try:
-        documents = list(_documents(name, yaml.parse(text, Loader=_LOADER)))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise FileError(f"{where}: not valid YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        raise FileError(f"{name}: not valid YAML: {str(error).splitlines()[0]}") from None
-    if not documents:
-        raise FileError(f"{name}: the file is empty")
-    return Source(name, text, documents[0])
-
-
-def _join_surrogates(escapes: re.Match[str]) -> str:
-    """Return the character that JSON writes as two escapes, which YAML does not know."""
-    before, high, low = escapes.groups()
-    return before + chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
-
-
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, within: Path | None = None) -> str:
     """Return the text of a file, or raise a FileError that says why it is not read."""
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path}: this is a folder; expected a file")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"{path}: this is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise FileError(
-                f"{path}: {status.st_size:,} bytes; at most {MAX_BYTES:,} are read; build larger tasks in Python"
-            )
-        return path.read_bytes().decode("utf-8-sig")
+        return read_bytes(path, within=within, budget=MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"{path}: cannot be read: {reason}") from None
 
 
-def _documents(name: str, events: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a stream of events says; a second document is refused."""
-    num_documents = 0
-    for event in events:
-        if type(event) is DocumentStartEvent and num_documents:
-            raise _mistake(name, event, "a second document begins here; expected one in a file")
-        if isinstance(event, NodeEvent):
-            num_documents += 1
-            yield _value(name, event, events, depth=1)
+def parse_source(text: str, name: str, *, is_json: bool = False) -> Source:
+    """Turn text into data; ``name`` stands for it in messages."""
+    if is_json:
+        return _parse_json(text, name)
+    root = _compose(text, name)
+    if root is None:
+        raise FileError(f"{name}: the file is empty")
+    return Source(name, _value(name, root, set()), lambda: root)
 
 
-def _value(name: str, event: Any, events: Iterator[Any], depth: int) -> Any:
-    """Return the value that begins with an event."""
-    _require_plain(name, event, depth)
-    if type(event) is ScalarEvent:
+def _compose(text: str, name: str) -> yaml.Node | None:
+    try:
+        root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
+        return root
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = _place(name, mark) if mark else name
+        problem = ", ".join(part for part in (error.context, error.problem) if part)
+        raise FileError(f"{where}: not valid YAML: {problem}") from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise FileError(f"{name}: not valid YAML: {str(error).splitlines()[0]}") from None
+
+
+def _value(name: str, node: Any, seen: set[int]) -> Any:
+    """Return the value of a node."""
+    if id(node) in seen:
+        raise FileError(f"{_place(name, node.start_mark)}: an alias stands for this; aliases (*name) are not read")
+    seen.add(id(node))
+    if node.tag == _QUOTED:
+        return node.value
+    if node.tag == _PLAIN:
         try:
-            return event.value if event.style else parse_scalar(event.value)
+            return parse_scalar(node.value)
         except FileError as error:
-            raise _mistake(name, event, str(error)) from None
-    if type(event) is SequenceStartEvent:
-        return [_value(name, item, events, depth + 1) for item in takewhile(_is_item, events)]
+            raise FileError(f"{_place(name, node.start_mark)}: {error}") from None
+    if node.tag != _COLLECTION:
+        raise FileError(
+            f"{_place(name, node.start_mark)}: the tag {node.tag}; tags are not read, write the plain value"
+        )
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(name, item, seen) for item in node.value]
     mapping: dict[str, Any] = {}
-    for key in takewhile(_is_item, events):
-        _require_plain(name, key, depth + 1)
-        if type(key) is not ScalarEvent:
-            raise _mistake(name, key, "a list or mapping as a key; expected a name")
+    for key, item in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise FileError(f"{_place(name, key.start_mark)}: a list or mapping as a key; expected a name")
         if key.value in mapping:
-            raise _mistake(name, key, f"the key {key.value!r} is given twice")
-        mapping[key.value] = _value(name, next(events), events, depth + 1)
+            raise FileError(f"{_place(name, key.start_mark)}: the key {key.value!r} is given twice")
+        mapping[key.value] = _value(name, item, seen)
     return mapping
 
 
-def _is_item(event: Any) -> bool:
-    return not isinstance(event, CollectionEndEvent)
+class SpelledInteger(int):
+    """An integer that the file spells otherwise than Python, such as 007 or 0x1F: as a name it stays as it is."""
 
+    spelling: str
 
-def _require_plain(name: str, event: Any, depth: int) -> None:
-    if type(event) is AliasEvent:
-        raise _mistake(name, event, "an alias (*name); write the value out, aliases are not read")
-    if event.tag is not None:
-        raise _mistake(name, event, f"the tag {event.tag}; tags are not read, write the plain value")
-    if depth > MAX_DEPTH:
-        raise _mistake(name, event, f"nested more than {MAX_DEPTH} deep")
+    def __str__(self) -> str:
+        return self.spelling
 
 
 def parse_scalar(text: str) -> Any:
@@ -211,91 +195,85 @@ def parse_scalar(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
-        return whole_number(text)
+        number = parse_integer(text)
+        if str(number) != text:
+            number = SpelledInteger(number)
+            number.spelling = text
+        return number
     if _FLOAT.fullmatch(text):
         return float(text)
     return float(text.replace(".", "")) if _SPECIAL_FLOAT.fullmatch(text) else text
 
 
-def whole_number(text: str) -> int:
-    """Read a whole number of digits, with or without a sign; Python's own limit would be a ValueError."""
+def parse_integer(text: str) -> int:
+    """Read an integer; Python's own limit on digits would be a ValueError."""
     if len(text) > MAX_DIGITS:
         raise FileError(f"a number of {len(text.lstrip('+-')):,} digits; at most {MAX_DIGITS} are read")
-    return int(text)
+    return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
 
 
-def _names(data: Any) -> Iterable[str | int]:
-    """Return the keys of a mapping or the numbers of a list; a scalar has no parts."""
-    return data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+def _parse_json(text: str, name: str) -> Source:
+    """Read JSON; the place of a part is found on demand, in the same text as YAML, if it is YAML."""
+    try:
+        with located(name):
+            data = json.loads(text, object_pairs_hook=_mapping, parse_int=parse_integer, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise FileError(f"{name}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
+    except RecursionError:
+        raise FileError(f"{name}: not valid JSON: nested too deeply") from None
+    return Source(name, data, cache(lambda: _compose_json(text)))
 
 
-def _spot(name: str, part: Any) -> str:
-    """Return the place of a node or an event of PyYAML."""
-    return f"{name}:{part.start_mark.line + 1}:{part.start_mark.column + 1}"
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    require_distinct("key", [key for key, _ in pairs])
+    return dict(pairs)
 
 
-def _mistake(name: str, event: Any, message: str) -> FileError:
-    return FileError(f"{_spot(name, event)}: {message}")
+def _no_number(word: str) -> Any:
+    raise FileError(f"not valid JSON: {word}")
+
+
+def _compose_json(text: str) -> yaml.Node | None:
+    # YAML has no pairs of escapes for one character; other escapes in their place leave all columns as they are.
+    try:
+        return _compose(re.sub(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}", r"\\u0020", text), "")
+    except FileError:  # for example, a key of more than 1,024 characters
+        return None
 
 
 def validate(source: Source, model: type[Model]) -> Model:
     """Return a source's data as a pydantic model, or raise one FileError with a line for each mistake."""
     if not isinstance(source.data, dict):
         raise FileError(f"{source.spot(())}: expected keys with values, found {_describe(source.data)}")
+    known_keys: dict[int, list[str]] = {}
     try:
-        return model.model_validate(source.data)
+        return model.model_validate(source.data, context=known_keys)
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_context=False)
-        lines = [_message(source, model, mistake) for mistake in mistakes[:MAX_MISTAKES]]
+        lines = [_message(source, known_keys, mistake) for mistake in mistakes[:MAX_MISTAKES]]
         if len(mistakes) > MAX_MISTAKES:
             lines.append(f"{source.name}: and {len(mistakes) - MAX_MISTAKES} more mistakes")
         raise FileError("\n".join(lines)) from None
 
 
-def _message(source: Source, root: type[BaseModel], mistake: Any) -> str:
+def _message(source: Source, known_keys: dict[int, list[str]], mistake: Any) -> str:
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
-    path, last = _data_path(source, mistake["loc"])
-    if mistake["type"] == "extra_forbidden":
-        return f"{source.spot(path, key=True)}: {_unknown_key(source, path, root)}"
-    if mistake["type"] == "missing":
-        message = _ROW if isinstance(last, int) else f"the key {last!r} is missing"
-    elif mistake["type"] == "value_error":
+    location, kind, data, parent = mistake["loc"], mistake["type"], source.data, source.data
+    path: DataPath = ()
+    for part in location:  # pydantic's has parts that are not in the file
+        if isinstance(data, dict | list) and _has(data, part):
+            path, data, parent = (*path, part), data[part], data
+    if kind == "extra_forbidden":
+        hint = did_you_mean(path[-1], known_keys.get(id(parent), ()))
+        return f"{source.spot(path, key=True)}: {_format_path(path[:-1])}unknown key {path[-1]!r}{hint}"
+    if kind == "missing":
+        message = _ROW if isinstance(location[-1], int) else f"the key {location[-1]!r} is missing"
+    elif kind == "value_error":
         message = mistake["msg"].removeprefix("Value error, ")
     else:
-        words = _MESSAGES.get(mistake["type"], mistake["msg"].replace("Input should", "it should"))
+        words = _MESSAGES.get(kind, mistake["msg"].replace("Input should", "it should"))
         message = f"{words}; found {_describe(mistake['input'])}"
     return f"{source.spot(path)}: {_format_path(path)}{message}"
-
-
-def _data_path(source: Source, location: tuple[str | int, ...]) -> tuple[DataPath, str | int]:
-    """Drop from pydantic's location what is not in the file; return the path, and the last part of it."""
-    path: DataPath = ()
-    for part in location:
-        if source.has((*path, part)):
-            path = (*path, part)
-    return path, location[-1] if location else ""
-
-
-def _unknown_key(source: Source, path: DataPath, model: type[BaseModel]) -> str:
-    data = source.data
-    for part in path[:-1]:
-        data, model = data[part], _model_at(model, part, data[part])
-    keys = [field.alias or name for name, field in model.model_fields.items()]
-    return f"{_format_path(path[:-1])}unknown key {path[-1]!r}{did_you_mean(path[-1], keys)}"
-
-
-def _model_at(model: type[BaseModel], key: str | int, data: Any) -> type[BaseModel]:
-    """Return the model of what stands at a key; of several, the one that has most of the keys that stand there."""
-    field = model.model_fields.get(str(key))
-    choices = list(_models_in(field.annotation)) if field is not None else []
-    return max(choices, key=lambda choice: len(choice.model_fields.keys() & set(_names(data))), default=model)
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models_in(part)
 
 
 def _format_path(path: DataPath) -> str:

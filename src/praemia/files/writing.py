@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,9 +20,9 @@ import yaml
 from praemia.envs.grid_map import GridMap
 from praemia.errors import FileError, ModelError
 from praemia.files.source import parse_scalar
-from praemia.machines.labels import Label, LabelRule, RuleLabelling
+from praemia.machines.labels import Label, LabelRule
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome, Rule
+from praemia.machines.rules import Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -38,6 +39,7 @@ class Lines(str):
     """Text of several lines, which YAML can show as they are."""
 
 
+_MAPPING, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _TAGS = {type(value): f"tag:yaml.org,2002:{type(value).__name__}" for value in (True, 1, 1.0, "")}
 
 
@@ -63,17 +65,12 @@ class _Dumper(yaml.SafeDumper):
         style = "|" if isinstance(text, Lines) else None if text.isprintable() else '"'
         return self.represent_scalar(_TAGS[str], text, style)
 
-    def represent_block(self, block: Block) -> yaml.Node:
-        return self.represent_mapping(self.DEFAULT_MAPPING_TAG, block, flow_style=False)
-
-    def represent_rows(self, rows: Rows) -> yaml.Node:
-        return self.represent_sequence(self.DEFAULT_SEQUENCE_TAG, rows, flow_style=False)
-
 
 _Dumper.add_representer(str, _Dumper.represent_text)
 _Dumper.add_representer(Lines, _Dumper.represent_text)
-_Dumper.add_representer(Block, _Dumper.represent_block)
-_Dumper.add_representer(Rows, _Dumper.represent_rows)
+_Dumper.add_representer(Block, lambda dumper, data: dumper.represent_mapping(_MAPPING, data, flow_style=False))
+_Dumper.add_representer(Rows, lambda dumper, data: dumper.represent_sequence(_SEQUENCE, data, flow_style=False))
+_Dumper.add_multi_representer(np.generic, lambda dumper, data: dumper.represent_data(data.item()))  # type: ignore[type-abstract]
 
 
 def _json(value: Any, indent: str) -> str:
@@ -85,9 +82,8 @@ def _json(value: Any, indent: str) -> str:
         case Rows() if value:
             return "[" + ",".join(f"\n{inner}{_json(item, inner)}" for item in value) + f"\n{indent}]"
         case _:
-            text = json.dumps(value, ensure_ascii=False)
-            # It is read as YAML, in which some characters have to be escaped.
-            return text if text.isprintable() else json.dumps(value)
+            plain = partial(json.dumps, value, default=lambda number: number.item())  # of a number of NumPy's
+            return text if (text := plain(ensure_ascii=False)).isprintable() else plain()
 
 
 def dump(subject: Task | RewardMachine) -> str:
@@ -162,7 +158,7 @@ def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:
 
 
 def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
-    if isinstance(mdp.labelling, RuleLabelling):
+    if mdp.labelling.by_rules:
         yield from mdp.labelling.rules
         return
     edges = zip(mdp.edge_pairs.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True)
@@ -183,18 +179,10 @@ def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None}
 
 
-def require_own_units(machine: RewardMachine) -> None:
-    """Refuse a machine whose rewards were mapped: no file says what it pays once an episode has ended."""
-    if not machine.idle_reward.is_zero:
-        raise ModelError(
-            "the rewards of this machine were mapped into [0, 1], which a file cannot say; write the machine that it "
-            "was made from"
-        )
-
-
 def machine_record(machine: RewardMachine) -> Block:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
-    require_own_units(machine)
+    if not machine.idle_reward.is_zero:
+        raise ModelError("the rewards of this machine were mapped into [0, 1]; write the machine that it was made from")
     if machine.source is not None:
         return Block(machine.source, propositions=machine.propositions)
     return Block(
@@ -212,14 +200,9 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
             f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
         )
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
-    if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
-        outcome = rule.outcomes[0]
-        reward = {} if outcome.reward.is_zero else {"reward": outcome.reward.to_data()}
-        return part | {"to": outcome.target} | reward
-    return part | {"to": {outcome.target: _outcome_part(outcome) for outcome in rule.outcomes}}
-
-
-def _outcome_part(outcome: Outcome) -> Any:
-    if outcome.reward.is_zero:
-        return outcome.probability
-    return {"probability": outcome.probability, "reward": outcome.reward.to_data()}
+    rewards = [{} if out.reward.is_zero else {"reward": out.reward.to_data()} for out in rule.outcomes]
+    if len(rewards) == 1 and rule.outcomes[0].probability == 1.0:
+        return part | {"to": rule.outcomes[0].target} | rewards[0]
+    pairs = zip(rule.outcomes, rewards, strict=True)
+    targets = {o.target: {"probability": o.probability, **own} if own else o.probability for o, own in pairs}
+    return part | {"to": targets}

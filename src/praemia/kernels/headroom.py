@@ -33,9 +33,15 @@ import numpy as np
 
 from praemia.kernels.compiling import inlined, part
 from praemia.kernels.counts import EPISODES, Counts, copy_pair, has_grown
-from praemia.kernels.headroom_memory import HeadroomMemory, KnownArrays, PlannedArrays
+from praemia.kernels.headroom_memory import (
+    HeadroomMemory,
+    KnownArrays,
+    PlannedArrays,
+    SpreadArrays,
+    TableArrays,
+)
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
-from praemia.kernels.records import LANES, UNKNOWN, Actions, Floats, Ints, Whole
+from praemia.kernels.records import LANES, UNKNOWN, Actions, Floats, Ints, LabelSupport, Records, Whole
 from praemia.kernels.rows import fill_rows, fill_tops
 from praemia.kernels.ties import sample_best, take_best
 
@@ -64,9 +70,11 @@ def natural_log(x: float) -> float:
 
 
 @part
-def take_over(memory: HeadroomMemory, counts: Counts, pair: Whole, visits_of_state: float) -> None:
+def take_over(
+    planned: PlannedArrays, constants: Floats, is_theory: bool, counts: Counts, pair: Whole, visits_of_state: float
+) -> None:
     """Let plans go by what is counted of a pair now, and compute its coefficients."""
-    planned, number = memory.planned, 0
+    number = 0
     place = np.int64(counts.first[pair])
     while place > 0:
         number, place = number + 1, np.int64(counts.transitions[place - 1]["next"])
@@ -78,8 +86,8 @@ def take_over(memory: HeadroomMemory, counts: Counts, pair: Whole, visits_of_sta
         planned.used[0] += room
     copy_pair(counts, pair, planned.start[pair], planned.weights, planned.rows)
     planned.visits[pair], planned.size[pair] = counts.visits[pair], number
-    n, constants = float(counts.visits[pair]), memory.known.constants
-    if memory.known.is_theory:
+    n = float(counts.visits[pair])
+    if is_theory:
         planned.coefficients[pair, 0], planned.coefficients[pair, 1] = np.sqrt(constants[3] / n), constants[3] / n
     else:
         neglect = 1.0 + 0.5 * natural_log(visits_of_state / n)
@@ -90,62 +98,63 @@ def take_over(memory: HeadroomMemory, counts: Counts, pair: Whole, visits_of_sta
 
 
 @part
-def take_over_state(memory: HeadroomMemory, counts: Counts, o: Whole, only_grown: bool) -> None:
+def take_over_state(
+    planned: PlannedArrays, constants: Floats, is_theory: bool, counts: Counts, o: Whole, only_grown: bool
+) -> None:
     """Let plans go by what is counted of an observation's pairs now, or only of those that have grown."""
     num_actions, total = counts.visits.shape[0] // counts.is_met.shape[0], 0
     for pair in range(o * num_actions, (o + 1) * num_actions):
         total += counts.visits[pair]
     for pair in range(o * num_actions, (o + 1) * num_actions):
         visits = counts.visits[pair]
-        if visits > 0 and (not only_grown or has_grown(visits, memory.planned.visits[pair])):
-            take_over(memory, counts, pair, float(total))
+        if visits > 0 and (not only_grown or has_grown(visits, planned.visits[pair])):
+            take_over(planned, constants, is_theory, counts, pair, float(total))
             counts.at_plan[pair] = visits
 
 
 @part
-def fill_step(memory: HeadroomMemory, counts: Counts, h: int, first: Whole, last: Whole) -> None:
+def fill_step(
+    known: KnownArrays, tables: TableArrays, extra_rows: Records, size: int, h: int, first: Whole, last: Whole
+) -> None:
     """Fill the ends and a range of the extra rows in the tables of the step after this one."""
-    known, zero = memory.known, zeros(4)
-    size, width, after = counts.is_met.shape[0], known.is_done.shape[0], (h + 1) % memory.upper.shape[0]
-    upper, paid, columns = memory.upper[after], known.paid[min(h, known.paid.shape[0] - 1)], (0, width)
+    zero, width, after = zeros(4), known.is_done.shape[0], (h + 1) % tables.upper.shape[0]
+    upper, paid, columns = tables.upper[after], known.paid[min(h, known.paid.shape[0] - 1)], (0, width)
     for m in range(width):
         upper[size * width + m] = known.ends[h + 1]
-    fill_rows(zero, upper, width, size, counts.rows, known.layers, paid, (first, last), columns)
+    fill_rows(zero, upper, width, size, extra_rows, known.layers, paid, (first, last), columns)
     if known.is_ordered:
-        lower, soon = memory.lower[after], memory.soon[after]
+        lower, soon = tables.lower[after], tables.soon[after]
         for m in range(width):
             lower[size * width + m] = known.ends[h + 1]
             lower[(size + UNKNOWN) * width + m] = known.least[h + 1, m]
-        fill_rows(zero, lower, width, size, counts.rows, known.layers, paid, (first, last), columns)
-        fill_rows(zero, soon, width, size, counts.rows, known.layers, known.nothing, (first, last), columns)
+        fill_rows(zero, lower, width, size, extra_rows, known.layers, paid, (first, last), columns)
+        fill_rows(zero, soon, width, size, extra_rows, known.layers, known.nothing, (first, last), columns)
 
 
 @part
-def find_tops(memory: HeadroomMemory, h: int, size: int) -> None:
+def find_tops(support: LabelSupport, top_paid: Floats, tables: TableArrays, h: int, width: int) -> None:
     """Find the tops of a step from the upper values of the step after it."""
-    known, after = memory.known, memory.upper[(h + 1) % memory.upper.shape[0]]
-    width, tops = known.is_done.shape[0], memory.tops[h % memory.tops.shape[0]]
-    paid = known.top_paid[min(h, known.top_paid.shape[0] - 1)]
-    fill_tops(zeros(4), known.support, paid, after, width, memory.tops_by_label, tops)
+    after, tops = tables.upper[(h + 1) % tables.upper.shape[0]], tables.tops[h % tables.tops.shape[0]]
+    paid = top_paid[min(h, top_paid.shape[0] - 1)]
+    fill_tops(zeros(4), support, paid, after, width, tables.tops_by_label, tops)
 
 
 @part
-def find_spread(memory: HeadroomMemory, counts: Counts, h: int, horizon: int) -> None:
+def find_spread(spread: SpreadArrays, caps: Floats, visits: Ints, parts: Floats, h: int, horizon: int) -> None:
     """Compute the spreads of a step from the steps after it; at the last step they are what is assumed at first."""
-    sums, zero = memory.spread_sums, zeros(4)
+    sums, zero = spread.sums, zeros(4)
     if h == horizon - 1:
         weight = 0.0
         for step in range(horizon + 1):
-            weight += FIRST_WEIGHT * memory.known.caps[step]
+            weight += FIRST_WEIGHT * caps[step]
         sums[0], sums[1], sums[2] = FIRST_SPREAD * weight, weight, weight
     else:
         differences, room, local_room = zero, zero, zero
-        for pair in range(counts.visits.shape[0]):
-            if counts.visits[pair] > 1:
-                differences = differences + load(zero, memory.spread, 3 * pair * LANES)
-                room = room + load(zero, memory.spread, (3 * pair + 1) * LANES)
-                local_room = local_room + load(zero, memory.spread, (3 * pair + 2) * LANES)
-        parts = memory.options
+        for pair in range(visits.shape[0]):
+            if visits[pair] > 1:
+                differences = differences + load(zero, spread.kept, 3 * pair * LANES)
+                room = room + load(zero, spread.kept, (3 * pair + 1) * LANES)
+                local_room = local_room + load(zero, spread.kept, (3 * pair + 2) * LANES)
         store(parts, 0, differences)
         store(parts, LANES, room)
         store(parts, 2 * LANES, local_room)
@@ -153,7 +162,7 @@ def find_spread(memory: HeadroomMemory, counts: Counts, h: int, horizon: int) ->
             for k in range(LANES):
                 sums[i] += parts[i * LANES + k]
     for i in range(2):
-        memory.shares[h, i] = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else FIRST_SPREAD
+        spread.shares[h, i] = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else FIRST_SPREAD
 
 
 @inlined
@@ -179,11 +188,19 @@ def keep_spread(zero: Any, spread: Floats, at: Whole, lane: Whole, share: Any) -
 
 @inlined
 def pair_values(
-    zero: Any, memory: HeadroomMemory, h: Whole, pair: Whole, lane: Whole, after: Floats, top: Any, local: Any
+    zero: Any,
+    planned: PlannedArrays,
+    spread: SpreadArrays,
+    is_theory: bool,
+    h: Whole,
+    pair: Whole,
+    lane: Whole,
+    after: Floats,
+    top: Any,
+    local: Any,
 ) -> Any:
-    """Return the mean of Y and the optimistic value of a pair that was visited, before its top is applied."""
-    planned, width, spread = memory.planned, memory.known.is_done.shape[0], memory.spread
-    e, visits = np.uint64(planned.start[pair]), float(planned.visits[pair])
+    """Return the optimistic value of a pair that was visited, before its top is applied."""
+    e, visits, width = np.uint64(planned.start[pair]), float(planned.visits[pair]), spread.exists.shape[0]
     last, inverse = e + np.uint64(planned.size[pair]), 1.0 / visits
     base, mean, square = load(zero, after, np.int64(planned.rows[e]) * width + lane), zero, zero
     e += np.uint64(1)
@@ -194,21 +211,22 @@ def pair_values(
     mean, square = mean * inverse, square * inverse
     deviation, mean = np.sqrt(np.maximum(square - mean * mean, zero)), base + mean
     per_deviation, per_headroom = planned.coefficients[pair, 0], planned.coefficients[pair, 1]
-    if memory.known.is_theory:
+    if is_theory:
         return mean + np.maximum(per_deviation * deviation, per_headroom * top)
     if visits > 1.0:
-        at, exists = 3 * pair * LANES, load(zero, memory.exists, lane)
-        keep_spread(zero, spread, at, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
-        keep_spread(zero, spread, at + LANES, lane, (top - mean) * exists)
-        keep_spread(zero, spread, at + 2 * LANES, lane, (local - mean) * exists)
-    headroom = np.maximum(memory.shares[h, 0] * (top - mean), memory.shares[h, 1] * (local - mean))
+        at, exists = 3 * pair * LANES, load(zero, spread.exists, lane)
+        keep_spread(zero, spread.kept, at, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
+        keep_spread(zero, spread.kept, at + LANES, lane, (top - mean) * exists)
+        keep_spread(zero, spread.kept, at + 2 * LANES, lane, (local - mean) * exists)
+    headroom = np.maximum(spread.shares[h, 0] * (top - mean), spread.shares[h, 1] * (local - mean))
     return mean + (per_deviation * deviation + per_headroom * headroom)
 
 
 @inlined
-def counted_values(zero: Any, memory: HeadroomMemory, pair: Whole, after: Whole, lane: Whole, horizon: int) -> Any:
+def counted_values(
+    zero: Any, planned: PlannedArrays, lower: Floats, soon: Floats, pair: Whole, lane: Whole, width: int, delay: float
+) -> Any:
     """Return L and E of a pair that was visited."""
-    planned, width, lower, soon = memory.planned, memory.known.is_done.shape[0], memory.lower[after], memory.soon[after]
     e, inverse = np.uint64(planned.start[pair]), 1.0 / planned.visits[pair]
     last, at = e + np.uint64(planned.size[pair]), np.int64(planned.rows[e]) * width + lane
     low_base, soon_base, low_sum, soon_sum = load(zero, lower, at), load(zero, soon, at), zero, zero
@@ -218,36 +236,7 @@ def counted_values(zero: Any, memory: HeadroomMemory, pair: Whole, after: Whole,
         low_sum = low_sum + planned.weights[e] * (load(zero, lower, at) - low_base)
         soon_sum = soon_sum + planned.weights[e] * (load(zero, soon, at) - soon_base)
         e += np.uint64(1)
-    delay = 1.0 - 1.0 / (horizon + 1)
     return low_base + low_sum * inverse, delay * np.maximum(soon_base + soon_sum * inverse, zero)
-
-
-@part
-def value_actions(
-    zero: Any, memory: HeadroomMemory, h: int, o: Whole, lane: Whole, num_actions: int, horizon: int, options: Floats
-) -> None:
-    """Write U of an observation's actions to options, and then L and E of each."""
-    known, planned, width = memory.known, memory.planned, memory.known.is_done.shape[0]
-    step = (h + 1) % memory.upper.shape[0]
-    after, tops, size = memory.upper[step], memory.tops[h % memory.tops.shape[0]], memory.values.shape[0]
-    local = zero
-    if not known.is_theory:
-        local = local_top(zero, planned, o, num_actions, after, width, lane)
-    for a in range(num_actions):
-        pair = o * num_actions + a
-        top = load(zero, tops, np.int64(known.support.groups[pair]) * width + lane)
-        if known.has_caps:
-            top = np.minimum(top, zero + known.caps[h])
-        value = top
-        if planned.visits[pair] > 0:
-            value = np.minimum(value, pair_values(zero, memory, h, pair, lane, after, top, local))
-        store(options, a * LANES, value)
-        if known.is_ordered:
-            low, soon = load(zero, memory.lower[step], (size + UNKNOWN) * width + lane), zero + 1.0
-            if planned.visits[pair] > 0:
-                low, soon = counted_values(zero, memory, pair, step, lane, horizon)
-            store(options, (num_actions + a) * LANES, low)
-            store(options, (2 * num_actions + a) * LANES, soon)
 
 
 @inlined
@@ -289,41 +278,53 @@ def take_in_order(
     return best, low, soon
 
 
-@inlined
-def kept_value(zero: Any, known: KnownArrays, h: Whole, lane: Whole, value: Any) -> Any:
-    """Return what a table keeps of V_h: γ times it, or the value of an end where the machine is done; V_0 as it is."""
-    if h == 0:
-        return value
-    return select(load(zero, known.is_done, lane) > 0.0, zero + known.ends[h], known.discount * value)
-
-
 @part
 def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool) -> bool:
     """Find the best actions of an observation at a step and keep their values; tell whether these have changed.
 
     A repair compares with what this step had, a full plan with what the step after has.
     """
-    known, zero, actions, options = memory.known, zeros(4), policy.reshape(-1), memory.options
-    horizon, size, num_machine_states = policy.shape
-    width, num_tables = known.is_done.shape[0], memory.upper.shape[0]
-    here, before = h % num_tables, (h if is_repair else h + 1) % num_tables
-    num_actions, has_changed = known.support.groups.shape[0] // size, False
+    known, planned, _, tables, spread, options, _ = memory
+    zero, actions, (horizon, size, num_machine_states) = zeros(4), policy.reshape(-1), policy.shape
+    width, num_tables, groups = known.is_done.shape[0], tables.upper.shape[0], known.support.groups
+    here, before, step = h % num_tables, (h if is_repair else h + 1) % num_tables, (h + 1) % num_tables
+    after, tops, delay = tables.upper[step], tables.tops[h % tables.tops.shape[0]], 1.0 - 1.0 / (horizon + 1)
+    num_actions, has_changed, discount = groups.shape[0] // size, False, 1.0 if h == 0 else known.discount
     for lane in range(0, width, LANES):
-        value_actions(zero, memory, h, o, lane, num_actions, horizon, options)
+        is_done, local = load(zero, known.is_done, lane) > (1.0 if h == 0 else 0.0), zero  # at first nothing is done
+        if not known.is_theory:
+            local = local_top(zero, planned, o, num_actions, after, width, lane)
+        for a in range(num_actions):
+            pair = o * num_actions + a
+            top = load(zero, tops, np.int64(groups[pair]) * width + lane)
+            if known.has_caps:
+                top = np.minimum(top, zero + known.caps[h])
+            value, is_known = top, planned.visits[pair] > 0
+            if is_known:
+                found = pair_values(zero, planned, spread, known.is_theory, h, pair, lane, after, top, local)
+                value = np.minimum(value, found)
+            store(options, a * LANES, value)
+            if known.is_ordered:
+                low, soon = load(zero, tables.lower[step], (size + UNKNOWN) * width + lane), zero + 1.0
+                if is_known:
+                    both = tables.lower[step], tables.soon[step]
+                    low, soon = counted_values(zero, planned, both[0], both[1], pair, lane, width, delay)
+                store(options, (num_actions + a) * LANES, low)
+                store(options, (2 * num_actions + a) * LANES, soon)
         place, count, at = (h * size + o) * num_machine_states + lane, num_machine_states - lane, o * width + lane
+        end = zero + known.ends[h]
         if known.is_ordered:
             best, low, soon = take_in_order(zero, options, num_actions, actions, place, count, stream, is_repair)
-            best, low = kept_value(zero, known, h, lane, best), kept_value(zero, known, h, lane, low)
-            if h > 0:  # nothing new comes after an end
-                soon = select(load(zero, known.is_done, lane) > 0.0, 0.0, soon)
-            moved = select(best == load(zero, memory.upper[before], at), zero, 1.0)
-            moved = select(low == load(zero, memory.lower[before], at), moved, 1.0)
-            moved = select(soon == load(zero, memory.soon[before], at), moved, 1.0)
+            best, low = select(is_done, end, discount * best), select(is_done, end, discount * low)
+            soon = select(is_done, 0.0, soon)  # nothing new comes after an end
+            moved = select(best == load(zero, tables.upper[before], at), zero, 1.0)
+            moved = select(low == load(zero, tables.lower[before], at), moved, 1.0)
+            moved = select(soon == load(zero, tables.soon[before], at), moved, 1.0)
             has_changed = has_changed or any_lane(moved > 0.0, count)
-            store(memory.lower[here], at, low)
-            store(memory.soon[here], at, soon)
+            store(tables.lower[here], at, low)
+            store(tables.soon[here], at, soon)
         else:
             best = take_best(zero, options, num_actions, actions, place, count, stream)
-            best = kept_value(zero, known, h, lane, best)
-        store(memory.upper[here], at, best)
+            best = select(is_done, end, discount * best)
+        store(tables.upper[here], at, best)
     return has_changed

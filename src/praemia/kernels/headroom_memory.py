@@ -65,21 +65,33 @@ class LinkArrays(NamedTuple):
     is_listed: Bools  # [O]
 
 
-class HeadroomMemory(NamedTuple):
-    """All that a plan works in. Tables are [H + 1, rows·W] where plans are repaired, else [2, rows·W]."""
+class TableArrays(NamedTuple):
+    """Values of all steps [H + 1, rows·W] where plans are repaired, of two steps else: V_h is at h % their number."""
 
-    known: KnownArrays
-    planned: PlannedArrays
-    links: LinkArrays
     upper: Floats
     lower: Floats  # L, or empty
     soon: Floats  # E, or empty
     tops: Floats  # [H or 1, G·W]
     tops_by_label: Floats
-    spread: Floats  # [O·A·3·lanes]: deviations, and what tops and local tops leave open
-    spread_sums: Floats  # [3], over the steps done
+
+
+class SpreadArrays(NamedTuple):
+    """How far the outcomes of pairs differ."""
+
+    kept: Floats  # [O·A·3·lanes]: deviations, and what tops and local tops leave open
+    sums: Floats  # [3], over the steps done
     shares: Floats  # [H, 2], S and S' of each step
     exists: Floats  # [W], 1 for a column that is a machine state
+
+
+class HeadroomMemory(NamedTuple):
+    """All that a plan works in."""
+
+    known: KnownArrays
+    planned: PlannedArrays
+    links: LinkArrays
+    tables: TableArrays
+    spread: SpreadArrays
     options: Floats  # [3·A·lanes], U, L and E of one observation's actions
     values: Floats  # [O, W], V_0
 
@@ -89,19 +101,14 @@ def new_memory(known: KnownArrays, counts: Counts, num_machine_states: int, *, r
     pairs, size, width, horizon = len(counts.visits), len(counts.is_met), len(known.is_done), len(known.caps) - 1
     num_tables = horizon + 1 if repairs else 2
     ordered = num_tables if known.is_ordered else 0
+    no_tables = (np.zeros((num_tables, 0)), np.zeros((ordered, 0)), np.zeros((ordered, 0)))
+    exists = (np.arange(width) < num_machine_states).astype(np.float64)
     memory = HeadroomMemory(
         known=known,
         planned=_no_counts(pairs),
         links=_no_links(size),
-        upper=np.zeros((num_tables, 0)),
-        lower=np.zeros((ordered, 0)),
-        soon=np.zeros((ordered, 0)),
-        tops=np.zeros((horizon if repairs else 1, 0)),
-        tops_by_label=np.zeros(0),
-        spread=np.zeros(3 * pairs * LANES),
-        spread_sums=np.zeros(3),
-        shares=np.zeros((horizon, 2)),
-        exists=(np.arange(width) < num_machine_states).astype(np.float64),
+        tables=TableArrays(*no_tables, np.zeros((horizon if repairs else 1, 0)), np.zeros(0)),
+        spread=SpreadArrays(np.zeros(3 * pairs * LANES), np.zeros(3), np.zeros((horizon, 2)), exists),
         options=np.zeros(3 * (pairs // size) * LANES),
         values=np.zeros((size, width)),
     )
@@ -112,21 +119,18 @@ def table_bytes(memory: HeadroomMemory, counts: Counts) -> int:
     """Return the bytes of the tables that there must be room for."""
     rows = len(memory.values) + NUM_EXITS + len(counts.rows)
     groups = len(memory.known.support.group_indptr) - 1
-    return 8 * len(memory.known.is_done) * len(memory.upper) * (3 * rows + groups)
+    return 8 * len(memory.known.is_done) * len(memory.tables.upper) * (3 * rows + groups)
 
 
 def with_room(memory: HeadroomMemory, counts: Counts) -> HeadroomMemory:
     """Return the memory with room for what was counted, and for the labels that are known."""
     width = len(memory.known.is_done)
     row_numbers = (len(memory.values) + NUM_EXITS + len(counts.rows)) * width
-    sizes = {
-        **dict.fromkeys(("upper", "lower", "soon"), row_numbers),
-        "tops": (len(memory.known.support.group_indptr) - 1) * width,
-        "tops_by_label": len(memory.known.top_paid[0]),
-    }
-    grown = {name: _wider(getattr(memory, name), size) for name, size in sizes.items()}
+    groups, by_label = (len(memory.known.support.group_indptr) - 1) * width, len(memory.known.top_paid[0])
+    sizes = (row_numbers, row_numbers, row_numbers, groups, by_label)
+    tables = TableArrays(*(_wider(table, size) for table, size in zip(memory.tables, sizes, strict=True)))
     planned, links = _more_counts(memory.planned, counts), _more_links(memory.links, counts)
-    return memory._replace(planned=planned, links=links, **grown)
+    return memory._replace(planned=planned, links=links, tables=tables)
 
 
 def _no_counts(pairs: int) -> PlannedArrays:
@@ -151,9 +155,9 @@ def _more_counts(planned: PlannedArrays, counts: Counts) -> PlannedArrays:
 
 
 def _no_links(size: int) -> LinkArrays:
-    by_state = [np.zeros(size, dtype=np.int32) for _ in range(4)]
+    into, first_row, todo, changed = np.zeros((4, size), dtype=np.int32)
     none = np.zeros(0, dtype=np.int32)
-    return LinkArrays(by_state[0], none, none, by_state[1], none, *by_state[2:], np.zeros(size, dtype=bool))
+    return LinkArrays(into, none, none, first_row, none, todo, changed, np.zeros(size, dtype=bool))
 
 
 def _more_links(links: LinkArrays, counts: Counts) -> LinkArrays:

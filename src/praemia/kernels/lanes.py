@@ -31,22 +31,22 @@ def zeros(count: int) -> Any:
     return np.zeros(count)
 
 
-def load(like: Any, table: Any, at: int) -> Any:
+def load(like: Any, table: Any, at: Any) -> Any:
     """Return the lanes table[at], table[at + 1] …, as many as ``like`` has."""
     return table[at : at + len(like)].copy()
 
 
-def gather(like: Any, table: Any, base: int, places: Any, at: int) -> Any:
+def gather(like: Any, table: Any, base: Any, places: Any, at: Any) -> Any:
     """Return the lanes table[base + places[at]], table[base + places[at + 1]] …; places are unsigned."""
     return table[base + places[at : at + len(like)].astype(np.int64)]
 
 
-def store(table: Any, at: int, lanes: Any) -> None:
+def store(table: Any, at: Any, lanes: Any) -> None:
     """Write lanes to table[at], table[at + 1] …"""
     table[at : at + len(lanes)] = lanes
 
 
-def store_integers(table: Any, at: int, lanes: Any, count: int) -> None:
+def store_integers(table: Any, at: Any, lanes: Any, count: int) -> None:
     """Write the first ``count`` lanes, which are integers, to an array of integers."""
     used = min(count, len(lanes))
     table[at : at + used] = lanes[:used]
@@ -220,7 +220,7 @@ def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @_function(store_integers, lambda table, at, lanes, count: types.none)
 def _store_integers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    (table, _, lanes, _), size = sig.args, sig.args[2].count
+    table, size = sig.args[0], sig.args[2].count
     at, count = (_index(context, builder, sig.args[i], args[i]) for i in (1, 3))
     numbers = builder.fptosi(args[2], ir.VectorType(ir.IntType(table.dtype.bitwidth), size))
     with builder.if_else(builder.icmp_signed(">=", count, INT64(size))) as (every, some):

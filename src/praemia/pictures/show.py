@@ -11,7 +11,7 @@ from typing import Any
 
 from praemia.errors import PraemiaError, PraemiaWarning
 from praemia.experiments.settings import TaskText
-from praemia.files.arrays import PackedArrays, damage_named
+from praemia.files.arrays import damage_named, read_archive
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump
 from praemia.pictures.drawing import Drawing
@@ -103,7 +103,7 @@ def named_policy(name: str) -> Any:
         return None
     data = read_bytes(Path(name))
     with damage_named(name, "a policy or a run"):
-        kind = PackedArrays(data, name).header().get("kind")
+        kind = read_archive(data, name)[0].get("kind")
     return Policy.load(name) if kind == FILE.name else Run.from_bytes(data, name)
 
 

@@ -9,7 +9,7 @@ A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
@@ -21,18 +21,15 @@ from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
-from praemia.kernels.records import END, Actions, action_type, padded_width
+from praemia.kernels.records import Actions, action_type, padded_width
 from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
-from praemia.planning.backward import backward, look_ahead, start_value
+from praemia.planning.backward import BackwardPass, start_value
 from praemia.planning.policy import PolicyLike, validate_policy
-from praemia.tasks.model import Model
+from praemia.planning.stationary import solve_stationary
+from praemia.tasks.model import Model, read_only
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
-
-STRETCH = 128  # steps of a stretch, where there is no horizon
-RELATIVE_ERROR = 1e-9
-SMALLEST = 1e-300  # bounds below this are treated as 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +43,7 @@ class Plan(Displayed):
     policy : int8 (int16 with more than 128 actions) [H, M, O].
     error : how far ``value`` can be from the optimum, rounding apart; above 0 only for a task without a horizon, whose
         values are [M, O] and whose policy is [M, O], the same at every step.
-    task : what it is a plan for; None for a model.
+    task : the task that it is for; None for a model.
     """
 
     value: float
@@ -122,46 +119,17 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     (3, 16)
     """
     if isinstance(task, Task) and task.horizon is None:
-        return _solve_stationary(task, threads)
+        value, values, policy, error = solve_stationary(task, threads)
+        return Plan(value, values, policy, error, task)
     model = model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
     _require_memory(model, keep_values, policy_bytes, task)
     policy = np.empty(shape, dtype=action_type(model.num_actions))
-    first, values = backward(model, policy, keep_values=keep_values, threads=threads)
+    work, values = BackwardPass(model, threads), _room_for_values(model, keep_values)
+    work.solve(policy, values, 0, model.horizon)
     own = task if isinstance(task, Task) else None
-    return Plan(start_value(model, first), values, policy.transpose(0, 2, 1), task=own)
-
-
-def _solve_stationary(task: Task, threads: int | None) -> Plan:
-    """Find the stationary optimum of a task without a horizon: value iteration, a stretch of steps at a time.
-
-    Each stretch is a finite problem whose last values are those of the stretch before, so that the kernels of finite
-    horizons do the work. After n steps the values are below or above the optimum by at most
-
-        γ^n · R / (1 − γ),    R the largest mean reward, as an absolute value,
-
-    and it ends when that is a small share of the value at the start. Sums of values of one sign lose no accuracy, so
-    that values of 1e-9 beside values of 1 are found as exactly as those.
-    """
-    model = task.with_horizon(STRETCH).model
-    exits = model.exits.copy()
-    exits[:, END] = task.discount * task.machine.idle_reward.mean / (1.0 - task.discount)  # for ever, not for a stretch
-    model = replace(model, exits=exits)
-    shape = (STRETCH, model.num_observations, model.num_machine_states)
-    policy = np.empty(shape, dtype=action_type(model.num_actions))
-    values: NDArray[np.float64] = np.zeros(shape[1:])
-    bound = max(map(abs, task.machine.mean_rewards), default=0.0) / (1.0 - task.discount)
-    shrink = task.discount**STRETCH
-    while True:
-        before = values
-        values, _ = backward(model, policy, threads=threads, after=task.discount * values)
-        bound *= shrink
-        value = start_value(model, values)
-        if bound <= RELATIVE_ERROR * abs(value) or bound < SMALLEST or np.array_equal(values, before):
-            break
-    error = 0.0 if np.array_equal(values, before) else bound
-    return Plan(value, values.T, policy[0].T, error, task)
+    return Plan(*_values(model, work, values), policy.swapaxes(1, 2), task=own)
 
 
 def evaluate(
@@ -199,10 +167,21 @@ def evaluate(
         policy = agent_policy(task, policy, deterministic=deterministic)
     elif not deterministic:
         raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
-    inner = validate_policy(model, cast(PolicyLike, policy))
+    inner = read_only(validate_policy(model, cast(PolicyLike, policy)))
     _require_memory(model, keep_values, 0, task)
-    first, values = backward(model, inner, keep_values=keep_values, threads=threads, is_given=True)
-    return Evaluation(start_value(model, first), values)
+    work, values = BackwardPass(model, threads), _room_for_values(model, keep_values)
+    work.evaluate(inner, values, 0, model.horizon)
+    return Evaluation(*_values(model, work, values))
+
+
+def _room_for_values(model: Model, keep_values: bool) -> NDArray[np.float64]:
+    return np.zeros((model.horizon + 1 if keep_values else 0, model.num_observations, model.num_machine_states))
+
+
+def _values(model: Model, work: BackwardPass, values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Return the value at the start, and the values as [H + 1, M, O], or [1, M, O] where they were not kept."""
+    first = work.tables[0, :, : model.num_machine_states]
+    return start_value(model, first), (values if len(values) else first[np.newaxis].copy()).swapaxes(1, 2)
 
 
 def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
@@ -220,7 +199,7 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     10.0
     """
     model = model_of(task)
-    inner = validate_policy(model, policy)
+    inner = read_only(validate_policy(model, policy))
     _require_memory(model, True, 0, task)
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
@@ -244,11 +223,13 @@ def losses(
     ``visits`` are d, the ``states`` of the policy's occupancy, found unless they are given.
     """
     visits = occupancy(task, policy).states if visits is None else visits
-    worth = look_ahead(task.model, validate_policy(task.model, policy), plan.values)
-    lost = np.zeros((task.num_machine_states, task.num_observations))
+    inner, work = read_only(validate_policy(task.model, policy)), BackwardPass(task.model)
+    lost, values = np.zeros((task.num_machine_states, task.num_observations)), _room_for_values(task.model, True)
     for h in range(task.max_steps):
+        work.tables[(h + 1) % 2, :, : task.num_machine_states] = task.discount * plan.values[h + 1].T
+        work.evaluate(inner, values, h, h + 1)
         # Rounding may make an action look better than the best.
-        lost += visits[h] * np.maximum(0.0, plan.values[h] - worth[h])
+        lost += visits[h] * np.maximum(0.0, plan.values[h] - values[h].T)
     return lost
 
 

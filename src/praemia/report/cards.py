@@ -18,7 +18,6 @@ from praemia.pictures.scene import Scene
 from praemia.pictures.show import show
 from praemia.planning.exact import Plan, solve
 from praemia.planning.policy import Policy
-from praemia.report.exploration_page import coverage_scene
 from praemia.report.figures import run_figure
 from praemia.report.rendering import address, render_page
 from praemia.report.run_tables import summary_table
@@ -144,13 +143,15 @@ def _explored_plan(plan: ExploredPlan) -> Card:
         f"loses at most {sure.bound:.4g} with probability {1.0 - sure.failure_prob:g}",
         plural(plan.dataset.num_episodes, "episode"),
     ]
+    if plan.never_seen:
+        facts.insert(1, f"the data never saw {', '.join(plan.never_seen)}")
     machine = plan.reward if isinstance(plan.reward, RewardMachine) else None
     return Card("A plan from explored data", facts, {"its machine": _machine_scene(machine)} if machine else {})
 
 
 @card_of.register
 def _dataset(dataset: Dataset) -> Card:
-    return Card("Explored data", dataset.coverage().splitlines(), {"coverage": lambda: coverage_scene(dataset, None)})
+    return Card("Explored data", dataset.coverage().splitlines(), {})
 
 
 @card_of.register

@@ -58,7 +58,7 @@ class World(ABC):
         self.progress = self.log.progress[0]
         self.progress["at_once"], self.progress["epsilon"] = learner.replan_rule.at_once, learner.random_share
         self.plan: LearnerPlan | None = None
-        self.policy: NDArray[Any] | None = None
+        self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
         self.counts = self._empty_counts()
 
     def _empty_counts(self) -> Counts:
@@ -113,7 +113,9 @@ class World(ABC):
     def experience(self) -> Experience:
         """Return what the learner may look at."""
         truth = self.truth if self.learner.privileged else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, truth, self.policy)
+        return Experience(
+            self.spec, self.num_episodes, self.played, self.counts, truth, self.policy if self.policy.size else None
+        )
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""

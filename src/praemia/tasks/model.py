@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import steps_left
+from praemia.errors import ModelError
 from praemia.kernels.records import END, NUM_EXITS, UNKNOWN, ModelArrays
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.text_tables import plural
@@ -39,6 +40,10 @@ class Model:
     start_probs: NDArray[np.float64]
     exits: NDArray[np.float64]
     discount: float = 1.0
+
+    def __post_init__(self) -> None:
+        # Kernels are compiled for a type, and arrays that can be written to are another type.
+        object.__setattr__(self, "arrays", ModelArrays(*(read_only(array) for array in self.arrays)))
 
     def __repr__(self) -> str:
         return (
@@ -117,8 +122,22 @@ class Model:
         )
 
     def with_probs(self, probs: NDArray[np.float64]) -> Model:
-        """Return the model with other probabilities on the same edges."""
-        return replace(self, arrays=self.arrays._replace(probs=probs))
+        """Return the model with other probabilities on the same edges, a contiguous array of float64."""
+        expected, found = self.arrays.probs, np.asarray(probs)
+        if (found.dtype, found.shape) != (expected.dtype, expected.shape) or not found.flags.c_contiguous:
+            strided = "" if found.flags.c_contiguous else ", not contiguous"
+            raise ModelError(
+                f"probabilities of type {found.dtype} and shape {found.shape}{strided}; expected {expected.dtype} of "
+                f"shape {expected.shape}, contiguous: one for each edge, as numpy.ascontiguousarray returns them"
+            )
+        return replace(self, arrays=self.arrays._replace(probs=found))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def padded_exits(exits: NDArray[np.float64], width: int) -> NDArray[np.float64]:

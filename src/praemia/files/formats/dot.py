@@ -1,44 +1,34 @@
-"""Read AALpy's automata in Graphviz' language, and write Mealy machines as AALpy does.
+"""Read AALpy's automata in Graphviz' language.
 
     s0 -> s1 [label="item/1"]          Mealy machine: input/output
     s0 -> s1 [label="item/1:0.3"]      stochastic Mealy machine: input/output:probability
     s0 -> s1 [label="item"]            Moore machine: the output is the target's, s1 [label="s1|1"]
-                                       DFA: a step into a node with shape=doublecircle is worth 1, others 0
+                                       DFA: a step into a node with shape=doublecircle has reward 1, others 0
     s0 -> s1 [label="item:0.3"]        MDP: input:probability; the output is the label of the target
     __start0 -> s0                     the initial state
 
-A step has one input, which is a label (``common``), and pays its output: a number, or what a table of rewards says of
-it. What is put out before the first step is not paid. Where a state has no edge on an input it stays and pays 0. A
-state is called by the label of its node, if all labels differ.
+A step has one input, which is an event (``events``). Its reward is its output: a number, or an entry of a table of
+rewards. The output before the first step is no reward. A state is called by the label of its node, if all labels
+differ.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from praemia.errors import FileError, ModelError, located, unknown_name
-from praemia.files.formats.common import (
-    all_labels,
-    event_of,
-    label_of,
-    number,
-    parsed,
-    without_stays,
-    write_number,
-)
-from praemia.machines.formula import in_quotes, read_name
-from praemia.machines.guards import exactly
+from praemia.errors import FileError, located, unknown_name
+from praemia.files.formats.events import Transition, event_machine, parsed
+from praemia.machines.formula import read_name
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import ZERO, Outcome, Rule
 
 START = "__start"
-_INPUT_OUTPUT = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
-_INPUT_CHANCE = re.compile(r".*:\s*[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?\s*", re.DOTALL)
+_MEALY = re.compile(r"(?P<event>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
+_MDP = re.compile(r"(?P<event>.*):(?P<chance>\s*[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?\s*)", re.DOTALL)
+_MOORE = re.compile("(?P<event>.*)", re.DOTALL)
 _GRAMMAR = r"""
     start: "strict"? "digraph" ID? "{" statement* "}"
     ?statement: ID "->" ID attributes* ";"?  -> edge
@@ -51,191 +41,107 @@ _GRAMMAR = r"""
 
 
 class _Arrow(NamedTuple):
-    """An arrow between nodes; what its label means is known once all of them are read."""
-
-    line: int
+    where: str
     source: str
     target: str
     label: str
-    event: str = ""
-    output: str = ""
-    chance: float | None = None
-
-    def reading(self, event: str, output: str, chance: float | None = None) -> _Arrow:
-        return self._replace(event=event.strip(), output=output.strip(), chance=chance)
-
-
-@dataclass
-class _Graph:
-    """What a file draws: the attributes of nodes, arrows between them, and where it starts."""
-
-    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
-    starts: list[str] = field(default_factory=list)
-    arrows: list[_Arrow] = field(default_factory=list)
-
-    def label(self, node: str) -> str:
-        return _without_braces(self.nodes[node].get("label", "")) or node
-
-
-def _without_braces(label: str) -> str:
-    """Return a node's label as the name that it stands for: records have braces around theirs."""
-    return label.strip().removeprefix("{").removesuffix("}")
 
 
 def read_dot(text: str, name: str, rewards: Mapping[str, float] | None = None) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages.
 
-    ``rewards`` says what outputs that are not numbers pay; those that it does not list pay 0.
+    ``rewards`` gives the rewards of outputs that are not numbers; those that it does not list are 0.
     """
-    graph = _read_graph(text, name)
-    if len(graph.starts) != 1 or graph.starts[0] not in graph.nodes:
-        raise FileError(f"{name}: {len(graph.starts)} edges from {START}0; expected one, to the initial state")
-    arrows, names = _read_labels(graph, name)
-    outputs = dict.fromkeys(arrow.output for arrow in arrows)
-    for output in rewards or ():
-        if output not in outputs:
-            raise unknown_name("output", output, outputs)
-    return _machine(name, names, graph.starts[0], arrows, rewards)
-
-
-def _read_graph(text: str, name: str) -> _Graph:
-    tree = parsed(_parser(), text, name, 'a graph: digraph g { s0 -> s1 [label="input/reward"]; … }')
-    graph = _Graph()
+    tree = parsed(_GRAMMAR, text, name, 'a graph: digraph g { s0 -> s1 [label="input/reward"]; … }')
+    nodes: dict[str, dict[str, str]] = {}
+    starts: list[str] = []
+    arrows: list[_Arrow] = []
     for statement in (item for item in tree.children if hasattr(item, "data")):
         ids = [read_name(str(item)) for item in statement.children if not hasattr(item, "data")]
         if statement.data == "setting" or ids[0] in ("graph", "node", "edge"):
             continue
         if ids[0].startswith(START):
-            graph.starts += ids[1:]
+            starts += ids[1:]
             continue
+        attributes = _attributes(statement)
         for node in ids:
-            graph.nodes.setdefault(node, {})
+            nodes.setdefault(node, {})
         if statement.data == "node":
-            graph.nodes[ids[0]] |= _attributes(statement)
+            nodes[ids[0]] |= attributes
         else:
-            line = int(statement.children[0].line)
-            graph.arrows.append(_Arrow(line, ids[0], ids[1], _attributes(statement).get("label", "")))
-    return graph
-
-
-def _read_labels(graph: _Graph, name: str) -> tuple[list[_Arrow], dict[str, str]]:
-    """Return the arrows with what they put out, and the names of states; the labels of arrows tell the kind."""
-    labels = [arrow.label for arrow in graph.arrows]
-    if not labels or any("/" in label for label in labels):
-        arrows = [_read_mealy(arrow, name) for arrow in graph.arrows]
-        names = {node: graph.label(node) for node in graph.nodes}
-    elif all(map(_INPUT_CHANCE.fullmatch, labels)):
-        arrows = [_read_mdp(arrow, graph.label(arrow.target)) for arrow in graph.arrows]
-        names = {node: node for node in graph.nodes}
-    else:
-        outputs = _outputs_of_states(graph, name)
-        arrows = [arrow.reading(arrow.label, outputs[arrow.target]) for arrow in graph.arrows]
-        names = {node: graph.label(node).partition("|")[0].strip() for node in graph.nodes}
-    return arrows, names if len(set(names.values())) == len(names) else {node: node for node in names}
-
-
-def _read_mealy(arrow: _Arrow, name: str) -> _Arrow:
-    match = _INPUT_OUTPUT.fullmatch(arrow.label)
-    with located(f"{name}:{arrow.line}"):
-        if match is None:
-            raise FileError(
-                f"an edge with the label {arrow.label!r}; expected input/reward or input/reward:probability"
-            )
-        chance = None if match["chance"] is None else number(match["chance"], "the probability")
-    return arrow.reading(match["input"], match["output"], chance)
-
-
-def _read_mdp(arrow: _Arrow, output: str) -> _Arrow:
-    event, _, chance = arrow.label.rpartition(":")
-    return arrow.reading(event, output, float(chance))
-
-
-def _outputs_of_states(graph: _Graph, name: str) -> dict[str, str]:
-    """Return what the states of a Moore machine put out, or of a DFA: 1 if they accept, else 0."""
-    labels = {node: graph.label(node).partition("|") for node in graph.nodes}
-    if any(bar for _, bar, _ in labels.values()):
-        return {node: output.strip() for node, (_, _, output) in labels.items()}
-    accepting = {node for node, attributes in graph.nodes.items() if attributes.get("shape") == "doublecircle"}
-    if not accepting:
-        raise FileError(
-            f"{name}:{graph.arrows[0].line}: no edge has an output (input/reward), no node has one (name|reward), and "
-            "none accepts (shape=doublecircle); what does it pay?"
-        )
-    return {node: str(int(node in accepting)) for node in graph.nodes}
-
-
-@cache
-def _parser() -> Any:
-    from lark import Lark
-
-    return Lark(_GRAMMAR, parser="lalr", propagate_positions=True)
+            arrows.append(_Arrow(f"{name}:{statement.meta.line}", ids[0], ids[1], attributes.get("label", "")))
+    if len(starts) != 1 or starts[0] not in nodes:
+        raise FileError(f"{name}: {len(starts)} edges from {START}0; expected one, to the initial state")
+    names, pattern, outputs = _kind(nodes, arrows)
+    transitions, met = [], {}
+    for where, source, target, label in arrows:
+        with located(where):
+            match = pattern.fullmatch(label)
+            if match is None:
+                raise FileError(f"an edge with the label {label!r}; expected input/reward or input/reward:probability")
+            own = match.groupdict()
+            event, output = own["event"].strip(), own.get("output", outputs.get(target, "")).strip()
+            chance = None if own.get("chance") is None else _number(own["chance"], "the probability")
+            met[output] = reward = _reward(output, rewards)
+        transitions.append(Transition(where, names[source], event, names[target], chance, reward))
+    for output in (output for output in rewards or () if output not in met):
+        raise unknown_name("output", output, met)
+    with located(name):
+        return event_machine([*names.values()], names[starts[0]], [t.event for t in transitions], transitions)
 
 
 def _attributes(statement: Any) -> dict[str, str]:
-    attributes: dict[str, str] = {}
-    for item in statement.children:
-        if hasattr(item, "data"):
-            texts = [read_name(str(token)) for token in item.children]
-            attributes |= dict(zip(texts[::2], texts[1::2], strict=True))
-    return attributes
+    lists = (item for item in statement.children if hasattr(item, "data"))
+    texts = [read_name(str(token)) for item in lists for token in item.children]
+    return dict(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _machine(
-    name: str, names: dict[str, str], start: str, arrows: list[_Arrow], rewards: Mapping[str, float] | None
-) -> RewardMachine:
-    propositions = tuple(dict.fromkeys(prop for arrow in arrows for prop in sorted(label_of(arrow.event))))
-    groups: dict[tuple[str, str], list[_Arrow]] = {}
-    for arrow in arrows:
-        group = groups.setdefault((arrow.source, arrow.event), [])
-        group.append(arrow)
-        if len(group) > 1 and any(other.chance is None for other in group):
-            raise FileError(
-                f"{name}:{arrow.line}: a second edge from {arrow.source!r} on {arrow.event!r}; which is taken?"
-            )
-    rules = []
-    for (source, event), group in groups.items():
-        outcomes = []
-        for arrow in group:
-            with located(f"{name}:{arrow.line}"):
-                chance = 1.0 if arrow.chance is None else arrow.chance
-                outcomes.append(Outcome(names[arrow.target], chance, _reward(arrow.output, rewards)))
-        with located(f"{name}:{group[0].line}"):
-            rules.append(Rule(names[source], exactly(label_of(event), propositions), tuple(outcomes)))
-    return RewardMachine(tuple(names.values()), names[start], propositions, without_stays(rules))
+def _kind(
+    nodes: Mapping[str, Mapping[str, str]], arrows: list[_Arrow]
+) -> tuple[dict[str, str], re.Pattern[str], Mapping[str, str]]:
+    """Return the names of states, how the labels of edges are read, and the outputs of states: edges tell the kind."""
+    labels = {n: own.get("label", "").strip().removeprefix("{").removesuffix("}") or n for n, own in nodes.items()}
+    names, pattern, outputs = labels, _MEALY, dict[str, str]()
+    if arrows and not any("/" in arrow.label for arrow in arrows):
+        if all(_MDP.fullmatch(arrow.label) for arrow in arrows):
+            names, pattern, outputs = {node: node for node in nodes}, _MDP, labels
+        else:
+            names = {node: label.partition("|")[0].strip() for node, label in labels.items()}
+            pattern, outputs = _MOORE, _state_outputs(nodes, labels, arrows)
+    return names if len(set(names.values())) == len(names) else {node: node for node in nodes}, pattern, outputs
+
+
+def _state_outputs(
+    nodes: Mapping[str, Mapping[str, str]], labels: Mapping[str, str], arrows: list[_Arrow]
+) -> dict[str, str]:
+    """Return the outputs of the states of a Moore machine; of a DFA: 1 if they accept, else 0."""
+    if any("|" in label for label in labels.values()):
+        return {node: label.partition("|")[2] for node, label in labels.items()}
+    accepting = {node for node, attributes in nodes.items() if attributes.get("shape") == "doublecircle"}
+    if not accepting:
+        raise FileError(
+            f"{arrows[0].where}: no edge has an output (input/reward), no node has one (name|reward), and none accepts "
+            "(shape=doublecircle); where is the reward?"
+        )
+    return {node: str(int(node in accepting)) for node in nodes}
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        raise FileError(f"{what} is {text.strip()[:60]!r}; expected a number")
+    return value
 
 
 def _reward(output: str, rewards: Mapping[str, float] | None) -> Reward:
     if rewards is not None and output in rewards:
         return Reward.of(rewards[output])
     try:
-        return Reward.of(number(output, "the output, which is paid,"))
+        return Reward.of(_number(output, "the output, which is the reward,"))
     except FileError as error:
         if rewards is not None:
-            return ZERO
+            return Reward.of(0.0)
         raise FileError(f"{error}, or a table of rewards: rewards={{{output!r}: 1}}, --reward {output}=1") from None
-
-
-def write_dot(machine: RewardMachine) -> str:
-    """Return the text of a machine: a Mealy machine, or a stochastic one if the machine has any chance in it."""
-    lines = ["digraph g {", '__start0 [label="", shape=none];']
-    # A name that has braces or blanks at its ends gets braces, which are removed where it is read.
-    names = (state if _without_braces(state) == state else f"{{{state}}}" for state in machine.states)
-    lines += [f"s{i} [label={in_quotes(name)}];" for i, name in enumerate(names)]
-    outcomes = [outcome for state in machine.states for outs in machine.possible_outcomes(state) for outcome in outs]
-    is_sure = machine.is_deterministic and all(outcome.reward.is_constant for outcome in outcomes)
-    labels = list(all_labels(machine))
-    for state in machine.states:
-        for label in labels:
-            for target, output in _outputs(machine.outcomes(state, label), is_sure):
-                ends = f"s{machine.index[state]} -> s{machine.index[target]}"
-                lines.append(f"{ends} [label={in_quotes(f'{event_of(label)}/{output}')}];")
-    return "\n".join([*lines, f"__start0 -> s{machine.index[machine.initial]};", "}"]) + "\n"
-
-
-def _outputs(outcomes: tuple[Outcome, ...], is_sure: bool) -> Iterator[tuple[str, str]]:
-    for outcome in outcomes:
-        if not outcome.reward.is_discrete:
-            raise ModelError(f"the reward {outcome.reward} has infinitely many values; this format lists them")
-        for value, _, share in outcome.reward.pieces:
-            chance = "" if is_sure else f":{write_number(outcome.probability * share)}"
-            yield outcome.target, write_number(value) + chance

@@ -1,0 +1,144 @@
+"""What is explored: a task or a black box, worlds to play in it, and the dataset of what was counted there.
+
+Learners play through the one loop of the simulation. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is
+on the label of every step that leaves it, and the machine pays for the mark. The task's own machine is not used, nor is
+its discount: p does not depend on the step, so a visit is worth as much late in an episode as early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError
+from praemia.exploration.dataset import Dataset, add_up
+from praemia.exploration.estimate import require_readable
+from praemia.learners.base import Learner
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.labels import Indices, Labelling, LabelRule, SeenLabels
+from praemia.machines.machine import RewardMachine
+from praemia.simulation.box_world import BoxWorld
+from praemia.simulation.loop import World
+from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.task import Task
+
+HERE = "praemia-here"
+MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
+
+
+class Environment:
+    """A task or a black box to explore.
+
+    Attributes
+    ----------
+    worlds : those whose counts make the data. labelling : the labels; in a black box, of the transitions seen so far.
+    """
+
+    def __init__(self, source: Task | BlackBox) -> None:
+        if not isinstance(source, Task | BlackBox):
+            raise ParameterError(f"cannot explore {type(source).__name__}; expected a Task or a BlackBox")
+        if isinstance(source, BlackBox):
+            source.observations.forget()
+        self.source, self.worlds = source, list[World]()
+        self.horizon = source.max_steps if isinstance(source, Task) else source.horizon
+        self._seen = SeenLabels(frozenset({HERE}))
+        self.labelling = source.mdp.labelling if isinstance(source, Task) else Labelling(function=self._seen)
+
+    def world(self, learner: Learner, num_episodes: int, seed: tuple[int, ...], target: int | None = None) -> World:
+        """Return a new world, with a reward of 1 for every step that leaves the target, or none at all."""
+        if isinstance(self.source, Task):  # its transition probabilities are sampled from but never read
+            rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
+            marked = replace(self.source.mdp, labelling=Labelling(rules))
+            task = Task(marked, _arrival_machine(), self.horizon)
+            world: World = TaskWorld(task, learner, num_episodes, seed, valued=False)
+        else:
+            world = BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self._seen)
+        self.worlds.append(world)
+        return world
+
+    def known_rules(self) -> tuple[LabelRule, ...] | None:
+        """Return the labels of all transitions as rules, or None where only playing reveals them."""
+        if self.labelling.by_rules:
+            return self.labelling.rules
+        size, num_actions = self.source.num_observations, self.source.num_actions
+        if isinstance(self.source, BlackBox) or size * num_actions * size > MAX_TABULATED:
+            return None
+        return self._tabulated(*(axis.ravel() for axis in np.indices((size, num_actions, size))))
+
+    def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
+        """Return the labels of some transitions as a rule for each."""
+        numbers, sets = self.labelling.of(o, a, z)
+        rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
+        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
+
+    def require_machines(self, machines: Iterable[RewardMachine]) -> None:
+        """Refuse machines that cannot be read here."""
+        rules, declared = self.known_rules(), frozenset(self.source.machine.propositions)
+        # Where labels are found by playing, only names that the environment declares can occur.
+        produced = declared if rules is None else Labelling(rules).propositions()
+        for number, machine in enumerate(machines):
+            if not isinstance(machine, RewardMachine):
+                raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
+            require_readable(machine, produced, produced | declared)
+
+    @property
+    def kind(self) -> dict[str, Any]:
+        """What data must have to be merged with what is explored here, as far as that is known before playing."""
+        source, rules = self.source, self.known_rules()
+        names = ("num_observations", "num_actions", "discount")
+        kind = {name: getattr(source, name) for name in names}
+        kind |= {"horizon": self.horizon, "labels": None if rules is None else frozenset(rules)}
+        if isinstance(source, Task):
+            kind |= {"observation_names": source.mdp.observation_names, "action_names": source.mdp.action_names}
+        return kind
+
+    def dataset(self, **record: Any) -> Dataset:
+        """Return what was counted in all worlds as a dataset, with a record of how it was collected."""
+        source, rules, seen = self.source, self.known_rules(), [world.experience() for world in self.worlds]
+        size, num_actions = source.num_observations, source.num_actions
+        steps = [experience.transitions for experience in seen]
+        pairs = np.concatenate([step.observations * num_actions + step.actions for step in steps])
+        targets = np.concatenate([step.successors + size * step.ends for step in steps])
+        counted = add_up(pairs, targets, np.concatenate([step.counts for step in steps]), size)
+        if rules is None:
+            o, a = np.divmod(counted["pairs"], num_actions)
+            rules = self._tabulated(o, a, counted["successors"])
+        labelling = Labelling(rules)
+        if isinstance(source, Task):
+            names, can_end = (source.mdp.observation_names, source.mdp.action_names), source.mdp.can_end
+        else:
+            names, can_end = (source.observations.names(), source.actions.names()), True
+        return Dataset(
+            size,
+            num_actions,
+            **counted,
+            first_counts=np.sum([experience.step_visits[0] for experience in seen], axis=0, dtype=np.int64),
+            horizon=self.horizon,
+            labelling=labelling,
+            labels_known=self.known_rules() is not None,
+            propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
+            observation_names=names[0],
+            action_names=names[1],
+            sources=({"task": source.name, **record},),
+            can_end=can_end,
+            discount=source.discount,
+        )
+
+
+def _arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
+    """Return the machine that pays 1 for every step marked with ``HERE``."""
+    return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)
+
+
+def _marked_box(box: BlackBox, target: int | None) -> BlackBox:
+    """Return a box whose labels have the mark ``HERE`` on every step that leaves the target."""
+
+    def labels(o: Any, a: Any, z: Any, info: dict[str, Any]) -> Iterable[str]:
+        own = box.label(o, a, z, info)
+        return own | {HERE} if target is not None and box.observations.number(o) == target else own
+
+    return box.relabelled(labels, _arrival_machine(box.machine.propositions))
