@@ -108,3 +108,10 @@ def test_only_keeps_what_is_named_and_knows_the_nearest_name() -> None:
 def test_a_shard_that_makes_no_sense_is_refused(shard: str, tmp_path: Path) -> None:
     path = write(tmp_path, GOOD)
     assert cli.execute(["experiment", str(path), "--out", str(tmp_path / "out"), "--shard", shard, "--jobs", "1"]) == 2
+
+
+def test_two_different_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "warehouse-3.yaml").write_text("environment: {name: warehouse-3}\nhorizon: 7\n")
+    path = write(tmp_path, "tasks: [warehouse-3, warehouse-3.yaml]\nlearners: [ucbvi-prm]")
+    with pytest.raises(PraemiaError, match="two different tasks of the name 'warehouse-3'"):
+        load_experiment(path)

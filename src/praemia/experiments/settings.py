@@ -265,6 +265,15 @@ class Experiment:
     settings: tuple[Setting, ...] = ()
     command: str = ""
 
+    def __post_init__(self) -> None:
+        text_of: dict[str, str] = {}
+        for setting in self.settings:
+            if text_of.setdefault(setting.name, setting.task.text) != setting.task.text:
+                raise ParameterError(
+                    f"experiment {self.name!r} has two different tasks of the name {setting.name!r}, which tables "
+                    "could not tell apart; give one of the task files another name"
+                )
+
     def jobs(self) -> list[Job]:
         """Return all runs, setting by setting."""
         return [job for setting in self.settings for job in setting.jobs()]
