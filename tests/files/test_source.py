@@ -129,12 +129,12 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
 
 
 def test_a_file_without_permission_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> bytes:  # root, as whom tests may run, can read everything
+    def refuse(path: Path, flags: int) -> int:  # root, as whom tests may run, can read everything
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     path = tmp_path / "f.yaml"
     path.touch()
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(FileError, match=r"f\.yaml: cannot be read: Permission denied"):
         read_source(path)
 

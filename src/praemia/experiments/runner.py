@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from praemia.activity import SILENCE, Progress, join_board, report_progress, shared_board
 from praemia.errors import (
+    FileError,
     LearnerFailure,
     ParameterError,
     PlanError,
@@ -34,6 +35,7 @@ from praemia.errors import (
 )
 from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
+from praemia.files.atomic_io import read_bytes, require_inside
 from praemia.limits import usable_cores
 from praemia.simulation import Run, simulate
 
@@ -102,6 +104,8 @@ def run_into_store(
     index, count = shard
     mine = jobs[index - 1 :: count]
     todo = [job for job in mine if store.read(job) is None]
+    for job in todo:
+        require_inside(store.path_of(job), store.folder)  # before any work
     for message in store.damaged.values():
         warnings.warn(f"{message}; this run is repeated", PraemiaWarning, stacklevel=2)
     progress.start(mine, todo)
@@ -220,8 +224,8 @@ def _address(text: str) -> dict[str, str]:
             raise _no_engine(text, "neither a scheduler file nor an address such as tcp://127.0.0.1:8786")
         return {"address": text}
     try:
-        address = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
-    except (OSError, ValueError, KeyError, TypeError):
+        address = json.loads(read_bytes(Path(text)))["address"]
+    except (FileError, ValueError, KeyError, TypeError):
         raise _no_engine(text, "this is not a scheduler file") from None
     return {"address": str(address)}
 

@@ -29,7 +29,7 @@ from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.experiments.requests import as_record, digest, from_record
 from praemia.experiments.settings import Experiment, Job, slug
 from praemia.files.arrays import other_format
-from praemia.files.atomic_io import PARTIAL, read_bytes, write_whole
+from praemia.files.atomic_io import PARTIAL, append, read_bytes, write_whole
 from praemia.simulation import Run
 from praemia.simulation.run import FORMAT
 
@@ -99,8 +99,7 @@ class Store:
             data = as_record(experiments)
             path = self.folder / ASKED / f"{slug(experiments[0].name)}-{digest(data)}.json"
             if not path.is_file():
-                path.parent.mkdir(exist_ok=True)
-                write_whole(path, data)
+                write_whole(path, data, within=self.folder)
         self._unwritten = []
 
     def asked(self) -> list[Experiment]:
@@ -108,35 +107,44 @@ class Store:
         experiments: list[Experiment] = []
         for path in sorted((self.folder / ASKED).glob("*.json")):
             with self._noting_damage(path):
-                experiments += from_record(read_bytes(path), str(path))
+                experiments += from_record(read_bytes(path, within=self.folder), str(path))
         return experiments
 
     def write(self, run: Run) -> None:
         """Keep a run."""
         job = Job.of(run)
         path = self.path_of(job)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not (self.folder / MARKER).is_file():
-            write_whole(self.folder / MARKER, json.dumps({"what": "runs of praemia", "format": FORMAT}).encode())
+        marker, about = self.folder / MARKER, path.parent / ABOUT
+        if not marker.is_file():
+            data = json.dumps({"what": "runs of praemia", "format": FORMAT}).encode()
+            write_whole(marker, data, within=self.folder)
         self._write_requests()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not (path.parent / ABOUT).is_file():
-            write_whole(path.parent / ABOUT, json.dumps(job.about(), indent=2).encode() + b"\n")
-        run.save(path)
+        if not about.is_file():
+            write_whole(about, json.dumps(job.about(), indent=2).encode() + b"\n", within=self.folder)
+        write_whole(path, run.to_bytes(), within=self.folder)
         self.damaged.pop(path, None)
-        with open(path.parent / TIMES, "a", encoding="utf-8") as times:
-            times.write(f"{path.stem},{run.seconds:.6f}\n")
+        append(path.parent / TIMES, f"{path.stem},{run.seconds:.6f}\n".encode(), within=self.folder)
 
     def read(self, job: Job) -> Run | None:
         """Return a job's run; None where it is missing or damaged."""
         path = self.path_of(job)
         with self._noting_damage(path):
-            if path.is_file():
-                run = load_run(path)
+            if os.path.lexists(path):
+                run = self.load(path)
                 if Job.of(run) != job:
                     raise FileError(f"{path}: this is the record of another run")
                 return run
         return None
+
+    def load(self, path: Path) -> Run:
+        """Return the run in one of the files, with the time that it took."""
+        run = Run.from_bytes(read_bytes(path, within=self.folder), str(path))
+        times = path.parent / TIMES
+        with self._noting_damage(times):
+            if times.is_file():
+                seconds = _times(times, times.stat().st_size, self.folder).get(path.stem, run.seconds)
+                return replace(run, seconds=seconds)
+        return run
 
     def files(self) -> list[Path]:
         """Return the files of all runs, in order: by task and learner, then by seed and number."""
@@ -148,7 +156,7 @@ class Store:
             if path in except_for:
                 continue
             with self._noting_damage(path):
-                run = load_run(path)
+                run = self.load(path)
                 place = self.path_of(Job.of(run))
                 if place != path:
                     raise FileError(f"{path}: the record of another run; it belongs to {place}")
@@ -179,27 +187,18 @@ def _require_place(folder: Path) -> None:
 
 def _check_format(folder: Path) -> None:
     try:
-        own = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
-    except (OSError, ValueError, KeyError, TypeError):
+        own = json.loads(read_bytes(folder / MARKER, within=folder))["format"]
+    except (ValueError, KeyError, TypeError):
         raise FileError(f"{folder / MARKER}: damaged; expected the format of the runs in this folder") from None
     if own != FORMAT:
         raise FileError(f"{folder}: {other_format('a folder of runs', own, FORMAT)}, into another folder")
 
 
-def load_run(path: Path) -> Run:
-    """Return the run in one of a store's files, with the time that it took."""
-    run = Run.load(path)
-    times = path.parent / TIMES
-    if not times.is_file():
-        return run
-    return replace(run, seconds=_times(times, times.stat().st_size).get(path.stem, run.seconds))
-
-
 @lru_cache(maxsize=64)
-def _times(path: Path, size: int) -> dict[str, float]:
+def _times(path: Path, size: int, folder: Path) -> dict[str, float]:
     """Read how long runs took, skipping incomplete lines. The file only grows, so its size tells whether it changed."""
     times = {}
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_bytes(path, within=folder).decode(errors="replace").splitlines():
         name, _, seconds = line.partition(",")
         try:
             times[name] = float(seconds)

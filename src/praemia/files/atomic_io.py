@@ -1,32 +1,106 @@
-"""Write files so that they are there completely or not at all."""
+"""Open files to read them, and write them whole. Every reader and writer of this package comes here.
+
+A file may have been made by somebody else, so only regular files are read: a device has no end, and a pipe may never
+say anything. In a folder that others may have filled (``within``), a link that leads out of it is neither read nor
+written through.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from typing import BinaryIO
 
 from praemia.errors import FileError
+from praemia.limits import require_memory
 
 PARTIAL = ".partial"  # how the name of a file ends that is not whole yet
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
 
 
-def write_whole(path: Path, data: bytes) -> None:
+@contextmanager
+def open_to_read(path: Path, *, within: Path | None = None) -> Iterator[BinaryIO]:
+    """Open a regular file; anything else is a FileError, and so is a link out of the folder ``within``."""
+    place = require_inside(path, within)
+    with _failing("read", path):
+        _require_regular(path, place.stat())  # before it is opened: opening a device may do something
+        with open(place, "rb", opener=lambda name, flags: os.open(name, flags | _NONBLOCK)) as file:
+            _require_regular(path, os.fstat(file.fileno()))  # another file may have taken its place
+            yield file
+
+
+def read_bytes(path: Path, *, within: Path | None = None, budget: int | None = None) -> bytes:
+    """Return the bytes of a regular file, which may have at most ``budget`` of them."""
+    with open_to_read(path, within=within) as file:
+        size = os.fstat(file.fileno()).st_size
+        if budget is not None and size > budget:
+            raise FileError(f"{path}: {size:,} bytes; at most {budget:,} are read; build what is larger in Python")
+        require_memory(size, f"reading {path}")
+        return file.read(size)
+
+
+def write_whole(path: Path, data: bytes, *, within: Path | None = None) -> None:
     """Write under a temporary name, flush to the disk, rename: nobody ever reads half a file.
 
     Permissions are those of a file written in place: a new file gets what the umask allows, an existing one keeps its
-    own. A link is followed; a device or a pipe is written to, not replaced.
+    own. With ``within``, folders that are missing are made, and only regular files below that folder are replaced;
+    without it, a link is followed, and a device or a pipe is written to.
     """
-    path = path.resolve()
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_bytes(data)
+    with _writing(path, within) as place:
+        if place.exists() and not place.is_file() and not place.is_dir():
+            place.write_bytes(data)
         else:
-            _replace(path, data)
+            _replace(place, data)
+
+
+def append(path: Path, data: bytes, *, within: Path) -> None:
+    """Append to a regular file below a folder, or begin one; processes may share it."""
+    with _writing(path, within) as place, open(place, "ab") as file:
+        file.write(data)
+
+
+def require_inside(path: Path, folder: Path | None) -> Path:
+    """Return where a path leads; refuse one that leaves a folder by a link."""
+    try:
+        place = path.resolve()
+        base = place if folder is None else folder.resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a path with a zero byte, or links in a circle
+        raise FileError(f"{path}: cannot be read: {error}") from None
+    if not place.is_relative_to(base):
+        raise FileError(f"{path}: a link out of {folder}, which is not followed; remove it")
+    return place
+
+
+@contextmanager
+def _writing(path: Path, within: Path | None) -> Iterator[Path]:
+    place = require_inside(path, within)
+    with _failing("written", path):
+        if within is not None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if place.exists():
+                _require_regular(path, place.stat())
+        yield place
+
+
+@contextmanager
+def _failing(what: str, path: Path) -> Iterator[None]:
+    """Turn the errors of the system into one message about a file."""
+    try:
+        yield
     except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise FileError(f"{path}: cannot be {what}: {error.strerror}") from None
+
+
+def _require_regular(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{path}: this is a folder; expected a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{path}: this is not a regular file, but a device, a pipe or a socket")
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -45,11 +119,3 @@ def _replace(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes; one that cannot be read is a FileError."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None

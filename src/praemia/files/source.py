@@ -9,7 +9,6 @@ expand to billions of nodes. The form of the data is a pydantic model (``schema`
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from yaml.events import (
 )
 
 from praemia.errors import FileError, did_you_mean, located
+from praemia.files.atomic_io import read_bytes
 
 MAX_BYTES = 16 << 20
 # A pair of JSON's escapes for one character, after an even number of backslashes.
@@ -143,22 +143,11 @@ def _join_surrogates(escapes: re.Match[str]) -> str:
 
 def read_text(path: Path) -> str:
     """Return the text of a file, or raise a FileError that says why it is not read."""
+    data = read_bytes(path, budget=MAX_BYTES)
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path}: this is a folder; expected a file")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"{path}: this is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise FileError(
-                f"{path}: {status.st_size:,} bytes; at most {MAX_BYTES:,} are read; build larger tasks in Python"
-            )
-        return path.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"{path}: cannot be read: {reason}") from None
 
 
 def _documents(name: str, events: Iterator[Any]) -> Iterator[Any]:

@@ -6,7 +6,9 @@ is shown with its episode or line.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
+from praemia.files.atomic_io import open_to_read
 from praemia.inference.traces import Floats, Ints, Steps, Traces, reward_key
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
@@ -88,13 +91,11 @@ def load_traces(path: str | Path) -> Traces:
     """
     path = Path(path)
     try:
-        require_memory(2 * path.stat().st_size, f"reading {path}")
-        with open(path, encoding="utf-8-sig") as file:
+        with open_to_read(path) as data, io.TextIOWrapper(data, encoding="utf-8-sig") as file:
+            require_memory(2 * os.fstat(file.fileno()).st_size, f"reading {path}")
             return _encode(_lines(file, path), f"{path}:", FileError)
     except UnicodeDecodeError:
         raise FileError(f"{path}: not a text file; expected one episode per line, such as [[[], 0.0]]") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _lines(file: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:

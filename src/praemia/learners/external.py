@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from praemia.errors import FileError, LearnerFailure, ParameterError, UnknownNameError, did_you_mean
+from praemia.files.atomic_io import read_bytes
 from praemia.learners.base import Learner
 from praemia.learners.registry import names_of, refuse_others
 
@@ -53,9 +54,7 @@ class LearnerCode:
             raise UnknownNameError(f"{reference!r} names a file and no class; expected {reference.rstrip(':')}:Class")
         path = Path(match["file"])
         try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+            text = read_bytes(path).decode("utf-8")
         except UnicodeDecodeError as error:
             raise FileError(f"{path}: not a Python file: {error}") from None
         return cls(match["file"], match["kind"], _digest(text.encode()), text)

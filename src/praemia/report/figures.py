@@ -68,12 +68,12 @@ def render(figure: Figure, form: str) -> bytes:
     return buffer.getvalue()
 
 
-def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as PNG and as SVG, each whole or not at all."""
+def save(figure: Figure, stem: Path, within: Path) -> list[Path]:
+    """Write a figure below a folder as PNG and as SVG, each whole or not at all."""
     paths = []
     for form in ("png", "svg"):
         path = stem.with_name(f"{stem.name}.{form}")
-        write_whole(path, render(figure, form))
+        write_whole(path, render(figure, form), within=within)
         paths.append(path)
         figure.set_layout_engine("none")  # the layout is the same for the next form
     return paths

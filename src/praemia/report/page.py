@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from praemia.errors import FileError
 from praemia.experiments.league import LEAGUE
 from praemia.experiments.paper import SIX_SETTINGS, TUNING
 from praemia.experiments.settings import Job, slug
@@ -60,11 +59,7 @@ VIEWS = {
 def write_report(studies: Sequence[Study], damaged: Iterable[str], path: Path, *, figures: bool) -> list[Path]:
     """Write the report on some studies, and the figures into a folder beside it; return all that was written."""
     page = _report(studies, list(damaged))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
-    write_whole(path, page)
+    write_whole(path, page, within=path.parent)
     return [path, *(write_figures(studies, path.parent / "figures") if figures else [])]
 
 
@@ -126,9 +121,5 @@ def verdict_count(claims: Sequence[Claim]) -> str:
 
 def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
     """Draw the curves of some studies into a folder, as PNG and SVG; return the files."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures = (item for study in studies for item in VIEWS.get(study.name, USUAL).figures(study))
-        return [path for name, figure in figures for path in save(figure, folder / name)]
-    except OSError as error:
-        raise FileError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
+    figures = (item for study in studies for item in VIEWS.get(study.name, USUAL).figures(study))
+    return [path for name, figure in figures for path in save(figure, folder / name, folder.parent)]

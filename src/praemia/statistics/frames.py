@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.settings import Job
-from praemia.experiments.store import Store, load_run
+from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
 
@@ -83,8 +83,8 @@ class StoredRuns(Displayed):
     def __getitem__(self, number: int | slice) -> Run | list[Run]:
         files = self.store.files()
         if isinstance(number, slice):
-            return [load_run(path) for path in files[number]]
-        return load_run(files[number])
+            return [self.store.load(path) for path in files[number]]
+        return self.store.load(files[number])
 
     def __repr__(self) -> str:
         return f"StoredRuns({len(self):,} in {str(self.store.folder)!r})"
