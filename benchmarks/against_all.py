@@ -18,7 +18,7 @@ import numpy as np
 
 from praemia import Task, envs, learners, simulate
 from praemia.envs.drawn_tasks import KINDS
-from praemia.experiments.league import contestants
+from praemia.experiments.loading import load_experiment
 from praemia.statistics.intervals import ratio_within_groups
 from praemia.text_tables import Table, number
 
@@ -35,7 +35,11 @@ def mean_regret(task: Task, learner: learners.Learner, runs: int, episodes: int)
 def main() -> None:
     """Play and print a line for each learner."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("learners", nargs="*", default=[name for name in contestants() if name != OURS])
+    parser.add_argument(
+        "learners",
+        nargs="*",
+        default=[own.name for own in load_experiment("league").groups[0].choices if own.name == own.title != OURS],
+    )
     parser.add_argument("--tasks", type=int, default=4, help="of each kind")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=3_000)

@@ -23,9 +23,9 @@ from scipy.stats import fisher_exact
 
 from praemia import Run, Task, envs, learners, simulate
 from praemia.envs.drawn_tasks import KINDS
-from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
+from praemia.experiments.loading import load_experiment
 from praemia.statistics.intervals import ratio_over_groups, ratio_within_groups
-from praemia.statistics.standings import is_linear
+from praemia.statistics.measures import did_not_converge
 from praemia.text_tables import Table, number
 
 NEW, OLD = learners.make("headroom"), Headroom030()
@@ -61,7 +61,7 @@ def drawn(runs: int, episodes: int) -> Iterator[str]:
             task = envs.drawn_task(kind, seed)
             new, old = (runs_of(task, learner, runs, episodes, 81) for learner in (NEW, OLD))
             logs[kind].append(float(np.log(regrets(new).mean() / regrets(old).mean())))
-            linear += [sum(map(is_linear, found)) for found in (new, old)]
+            linear += [sum(map(did_not_converge, found)) for found in (new, old)]
             played += runs
     rows = []
     for kind, ratios in logs.items():
@@ -88,7 +88,7 @@ def tails(runs: int, episodes: int) -> Iterator[str]:
         logs, estimates = np.zeros(RESAMPLES), []
         for seed in TAIL_SEEDS:
             found = [runs_of(envs.drawn_task(kind, seed), learner, runs, episodes, 83) for learner in (NEW, OLD)]
-            linear += [sum(map(is_linear, own)) for own in found]
+            linear += [sum(map(did_not_converge, own)) for own in found]
             new, old = map(regrets, found)
             estimates.append(np.log(worst_tenth(new) / worst_tenth(old)))
             again = [worst_tenth(own[rng.integers(runs, size=(RESAMPLES, runs))]) for own in (new, old)]
@@ -103,7 +103,7 @@ def tails(runs: int, episodes: int) -> Iterator[str]:
 def paper(runs: int, episodes: int) -> Iterator[str]:
     """Yield regrets and times in the paper's six settings."""
     rows, logs = [], []
-    for name in (*RIVERSWIMS, *WAREHOUSES):
+    for name in (setting.task.name for setting in load_experiment("paper").groups[0].settings):
         task, cells = envs.make(name), []
         for learner in (NEW, OLD):
             simulate(task, learner, 20)

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 from headroom_030 import Headroom030
+from tune_headroom import TUNING_SEEDS
 
 from praemia import Run, Task, envs, learners, simulate
 from praemia.envs.drawn_tasks import KINDS
-from praemia.experiments.league import TUNING_SEEDS
 from praemia.learners import Headroom
-from praemia.statistics.standings import is_linear
+from praemia.statistics.measures import did_not_converge
 from praemia.text_tables import Table
 
 TRIALS: dict[str, dict[str, Any]] = {
@@ -70,7 +70,7 @@ def office(learner: learners.Learner, until_done: bool, seeds: Iterable[int], ep
 def finals(learner: learners.Learner, task: Task, runs: int, episodes: int) -> tuple[np.ndarray, int]:
     """Return the final regrets, and how many runs are linear."""
     found = [simulate(task, learner, episodes, (29, run)) for run in range(runs)]
-    return np.array([run.regret[-1] for run in found]), sum(map(is_linear, found))
+    return np.array([run.regret[-1] for run in found]), sum(map(did_not_converge, found))
 
 
 def worst(regrets: np.ndarray) -> float:

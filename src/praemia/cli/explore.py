@@ -13,7 +13,7 @@ import click
 from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
-from praemia.text_tables import plural
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -157,11 +157,8 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 @click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
 @seed_option
 @file_option("--out", help="Write the policy of the one machine, for show --policy.")
-@file_option("--report", help="Write a page: coverage, machines, certificates.")
 @json_option
-def plan_command(
-    data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, report: Path | None, **how: Any
-) -> None:
+def plan_command(data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, **how: Any) -> None:
     """Plan for machines from DATA, a file that praemia explore wrote, and bound what each plan can lose.
 
     Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
@@ -177,7 +174,6 @@ def plan_command(
     from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
     from praemia.planning.policy import Policy
-    from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) > 1:
         raise ParameterError("--out writes the policy of one machine; give one --machine")
@@ -193,11 +189,12 @@ def plan_command(
         rows = machine_reports(dataset, named, truth, on_progress=report_draws, **how)
     if out is not None:
         Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
-    if report is not None:
-        write_page(dataset, rows, truth, report)
-    report_written(out, report)
+    report_written(out)
     record = {"data": str(data), "episodes": dataset.num_episodes, "machines": [_machine_record(row) for row in rows]}
     emit(record, _text(rows))
+
+
+EXCEEDS = "*"  # marks a bound that is more than the plan's value
 
 
 def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Callable[[int, int], None]]:
@@ -213,15 +210,34 @@ def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Calla
 
 def _text(rows: list[MachineReport]) -> str:
     from praemia.exploration.plan_from import SAYS_LITTLE
-    from praemia.report.exploration_page import EXCEEDS, machines_table
 
-    table = machines_table(rows)
+    table = _table(rows)
     text = f"{rows[0].plan.dataset.coverage()}\n\n{table}\n"
     text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
     if any(EXCEEDS in cell for cells in table.rows for cell in cells[2:4]):
         text += f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}\n"
     worst = max(rows, key=lambda row: row.plan.certificate.share)
     return f"{text}\n{worst.name}\n{worst.text()}"
+
+
+def _table(rows: list[MachineReport]) -> Table:
+    """Tabulate what is proven and what is likely of each machine's plan; ``EXCEEDS`` marks bounds that say little."""
+    header = ("machine", "value in p̂", "proven: loses ≤", "likely: loses ≤", "of at most")
+    truth = ("optimum", "true value", "loss") if rows[0].optimum is not None else ()
+    return Table((*header, *truth), list(map(_machine_cells, rows)))
+
+
+def _machine_cells(row: MachineReport) -> tuple[str, ...]:
+    sure, likely = row.plan.certificate, row.likely
+    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4f}"
+    proven += EXCEEDS if row.exceeds_value(sure.bound) else " "
+    probable = (
+        "none " if likely is None else f"{likely.loss:.4f}" + (EXCEEDS if row.exceeds_value(likely.loss) else " ")
+    )
+    cells = (row.name, f"{row.plan.value.value:.4f}", proven, probable, f"{sure.largest:.4f}")
+    if row.optimum is None or row.true_value is None:
+        return cells
+    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
 
 
 def _machine_record(row: MachineReport) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from praemia.text_tables import are, plural
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID
 
-    from praemia.experiments.settings import Job
+    from praemia.experiments.jobs import Job
 
 TICK_SECONDS = 0.1
 FIRST_SECONDS = 2.0  # until work is mentioned

@@ -30,10 +30,9 @@ from praemia.cli.progress import display
 from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
+    from praemia.experiments.jobs import Job
     from praemia.experiments.runner import Failure
-    from praemia.experiments.settings import Setting
-    from praemia.inference.hidden_machine import HiddenRun
-    from praemia.statistics.stored_runs import Series
+    from praemia.statistics.series import Series
 
 FEW = 20_000  # episodes in total for which starting processes costs more than it gains
 
@@ -48,9 +47,6 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @runs_option(4)
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
-@click.option(
-    "--hidden-machine", is_flag=True, help="Hide the machine: explore, infer it, and plan with what was inferred."
-)
 @json_option
 def run_command(
     task: str,
@@ -62,7 +58,6 @@ def run_command(
     discount: float | None,
     runs: int,
     seed: int,
-    hidden_machine: bool,
     **where: Any,
 ) -> int:
     """Run learners on TASK and print their exact regret.
@@ -74,30 +69,29 @@ def run_command(
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     praemia run office-coffee --until-done --discount 0.9 --steps 20000
     """
-    from praemia.experiments.settings import Setting, TaskText, learner_choices
+    from praemia.experiments.jobs import Job, TaskText, learner_choices
 
-    if hidden_machine:
-        if is_typed("names", "settings", "steps", "until_done", "discount", "jobs", "out", "policies"):
-            raise click.UsageError("--hidden-machine can only be combined with --episodes, --runs, --seed and --json")
-        _run_hidden(task, episodes, runs, seed)
-        return 0
     if steps is not None and is_typed("episodes"):
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    text_of_task = TaskText.of(task, until_done=until_done, discount=discount)
-    setting = Setting(text_of_task, choices, runs, num_episodes, seed, num_steps=steps)
+    played = TaskText.of(task, until_done=until_done or None, discount=discount)
+    jobs = [
+        Job(played, choice, num_episodes, (seed, number), num_steps=steps)
+        for number in range(runs)
+        for choice in choices
+    ]
     began = time.perf_counter()
-    members, failures = _perform(setting, RunOptions(**where))
+    members, failures = _perform(jobs, RunOptions(**where))
     optimal = members[0].first.optimal_value if members else None
     rows = [_row(series) for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
-    shared = {"task": setting.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
+    shared = {"task": played.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
     if members:
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
         lengths += f", discount {members[0].first.discount:g}" if members[0].first.discount < 1.0 else ""
-        text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
+        text = f"{played.name}: {lengths}, optimal value {optimal:.5g}\n\n"
         text += str(_table(rows, with_steps=until_done or steps is not None))
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
@@ -126,41 +120,6 @@ def _next_steps(task: list[str], names: Sequence[str]) -> str:
     return fields_text({what: shlex.join(["praemia", *words]) for what, words in steps.items()})
 
 
-def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
-    """Play with the machine hidden; print what was held when, and how good the last plan is."""
-    from praemia.files.resolving import resolve_task
-    from praemia.inference.hidden_machine import play_hidden
-
-    task = resolve_task(name)
-    hidden_runs: list[HiddenRun] = []
-    with display() as progress:
-        report = progress.count("episodes")
-
-        def report_all(done: int, _: int) -> None:
-            report(len(hidden_runs) * episodes + done, runs * episodes)
-
-        for own_seed in range(seed, seed + runs):
-            hidden_runs.append(play_hidden(task, episodes, own_seed, on_progress=report_all))
-    optimal = hidden_runs[0].optimal_value
-    table = [
-        (
-            str(run.seed),
-            f"{run.returns.mean():.4f}",
-            f"{run.value:.5g}",
-            " → ".join(str(held.machine.num_states) for held in run.held),
-            "never" if run.found_at is None else f"{run.found_at:,}",
-        )
-        for run in hidden_runs
-    ]
-    header = ("seed", "mean return", "value of the last plan", "states held", "right from episode")
-    rows = [run.to_json() for run in hidden_runs]
-    emit(
-        {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
-        f"{task.name}, machine hidden: {plural(episodes, 'episode')}, optimal value {optimal:.5g}\n\n"
-        f"{Table(header, table)}",
-    )
-
-
 def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
     return Table(
         ("learner", "regret", "per 1,000 episodes at the end", *("steps",) * with_steps, "plans", "s per run"),
@@ -178,22 +137,23 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
     )
 
 
-def _perform(setting: Setting, where: RunOptions) -> tuple[list[Series], list[Failure]]:
+def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
     from praemia.experiments.runner import run_in_memory
-    from praemia.experiments.settings import Experiment
+    from praemia.experiments.store import Store
     from praemia.limits import usable_cores
-    from praemia.statistics.stored_runs import collect, group
+    from praemia.statistics.series import group
 
-    work = setting.jobs()
-    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(usable_cores(), len(work)))
+    workers = where.jobs or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))
     if where.out is not None:
-        experiment = Experiment(setting.name, f"Learners on {setting.name}", (setting,))
-        result = sweep([experiment], replace(where, jobs=workers), is_reported=False)
-        return collect(result.store, [setting]).get(setting.name, []), result.failures
+        store = Store.create(where.out)
+        failures = sweep(jobs, store, replace(where, jobs=workers))
+        # What is stored may have been played under another title.
+        stored = [(job, store.read(job)) for job in jobs]
+        return group(replace(run, title=job.learner.title) for job, run in stored if run is not None), failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
         with display() as progress:
-            runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
+            runs, failures = run_in_memory(jobs, num_workers=workers, progress=progress)
         return group(runs), failures
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from praemia.errors import PraemiaError, PraemiaWarning
-from praemia.experiments.settings import TaskText
+from praemia.experiments.jobs import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump

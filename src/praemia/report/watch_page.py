@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from praemia import learners
 from praemia.envs.black_box import BlackBox
 from praemia.errors import MissingExtraError, ModelError, ParameterError
-from praemia.experiments.settings import Job
+from praemia.experiments.jobs import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.learning import LearningView, ShownPlan
@@ -246,10 +246,10 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
     few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
     starts = run.plan_episodes[few]
     ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
-    values = Curve("plan", ends, run.plan_values[few].repeat(2))
-    optimum = Curve("optimum", ends[[0, -1]], np.full(2, run.optimal_value))
+    values = Curve("plan", run.learner, ends, run.plan_values[few].repeat(2))
+    optimum = Curve("optimum", "optimal", ends[[0, -1]], np.full(2, run.optimal_value))
     episodes = np.unique(np.rint(np.geomspace(1, run.num_episodes, MAX_POINTS)).astype(int))
-    regret = Curve("plan", episodes.astype(float), run.regret[episodes - 1])
+    regret = Curve("plan", run.learner, episodes.astype(float), run.regret[episodes - 1])
     return (
         Chart("Value of the plan", "", "episodes", "value", [values, optimum], is_log_across=True),
         Chart("Regret so far", "", "episodes", "regret", [regret], is_log_across=True),
