@@ -47,7 +47,6 @@ def commands(nudge: float) -> Iterator[Record]:
         yield _asked("plan", "data.npz", "--task", "warehouse-3", "--discount", "0.9", "--draws", "40")
         played = ("--learner", "headroom", "--learner", "qr-max", "--set", "known_after=4", "--episodes", "60")
         yield _asked("run", "warehouse-3", *played, "--runs", "2", "--jobs", "1", "--out", "runs", reach=Reach.BITS)
-        yield _asked("report", "runs", reach=Reach.CLOSE)
         yield _written("draw", "fetch.yaml", "-o", "fetch.mmd")
         yield _written("convert", "fetch.yaml", "fetch.hoa")
 

@@ -12,7 +12,7 @@ large it is, its kernel or map, its machine, whether that is probabilistic, pays
                                                              maze    one way between any two cells, no slips
 
 Sizes are drawn evenly on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50; in large tasks O up to 400, M up
-to 50 and H up to 200. ``praemia experiment league`` plays such tasks; no constant of a learner was chosen on those it plays.
+to 50 and H up to 200. ``praemia experiment league`` plays such tasks; no constant was chosen on those it plays.
 
 ``random-20x4x5-0`` has the sizes that it says: 20 observations, 4 actions and 5 machine states, from seed 0.
 """
