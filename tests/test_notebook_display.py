@@ -13,7 +13,7 @@ import pytest
 import praemia
 from praemia.cli import execute
 from praemia.errors import missing_extra
-from praemia.pictures import machine_layout
+from praemia.pictures import diagrams
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -89,7 +89,7 @@ def test_a_picture_that_cannot_be_drawn_is_replaced_by_the_reason(monkeypatch: p
         raise missing_extra("drawing a machine", "diagrams")
 
     machine = praemia.envs.warehouse(size=3).machine
-    monkeypatch.setattr(machine_layout, "graphviz_graph", without_graphviz)
+    monkeypatch.setattr(diagrams, "require", without_graphviz)
     card = machine._repr_html_()
     assert "no picture: drawing a machine" in card
     assert "<img" not in card

@@ -55,7 +55,7 @@ def test_what_a_task_is_worth_shown_and_watched_with_a_discount(
     record = json.loads(capsys.readouterr().out)
     assert (record["value"], record["discount"]) == (pytest.approx(value), 0.9)
     assert execute(["show", "warehouse-2", "--discount", "0.9"]) == 0
-    assert f"worth {value:.4g} per episode at discount 0.9" in capsys.readouterr().out
+    assert f"value {value:.4g} per episode at discount 0.9" in capsys.readouterr().out
     options = ["--discount", "0.9", "--until-done", "--episodes", "9"]
     assert execute(["watch", "warehouse-2", *options, "--json"]) == 0
     watched = json.loads(capsys.readouterr().out)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
-from praemia.pictures.renderers import render_image, render_svg, render_text
-from praemia.pictures.scene import WALL, Area, Arrow, Item, Line, Scene, Text, place
+from praemia.pictures.renderers import render_image, render_svg
+from praemia.pictures.scene import Area, Inset, Item, Line, Scene, Text, arrow, place
 
 RED = "#ff0000"
 
@@ -53,7 +55,7 @@ def test_a_scale_makes_everything_larger() -> None:
 def test_an_arrow_is_wider_at_its_head_and_ends_at_its_tip(end: tuple[float, float]) -> None:
     tip = np.array(end)
     start = np.array([30, 20]) - (tip - (30, 20))
-    mask = red(Arrow((float(start[0]), float(start[1])), end, RED, 2.0))
+    mask = red(arrow((float(start[0]), float(start[1])), end, RED, 2.0))
     y, x = np.nonzero(mask)
     along = (np.stack((x, y), axis=1) - start) @ (tip - start) / np.linalg.norm(tip - start)
     length = float(np.linalg.norm(tip - start))
@@ -69,19 +71,34 @@ def test_a_text_is_anchored_and_its_middle_is_its_place(anchor: str, share: floa
     assert (top + bottom) / 2 == pytest.approx(20, abs=1)
 
 
+def test_an_inset_is_where_its_box_is_at_the_scale_of_its_page() -> None:
+    def png(scale: float) -> bytes:
+        buffer = io.BytesIO()
+        Image.new("RGB", (round(8 * scale), round(4 * scale)), RED).save(buffer, "PNG")
+        return buffer.getvalue()
+
+    inset = Inset(10, 20, 16, 8, (8.0, 4.0), "<g/>", png)
+    assert box(red(inset)) == pytest.approx((10, 25, 20, 27), abs=1)
+    assert box(red(*place([inset], 1, 2, 0.5))) == pytest.approx((6, 13, 12, 15), abs=1)
+    (_, element) = ElementTree.fromstring(render_svg(Scene(60, 40, (inset,))))
+    assert dict(element.attrib) == {"x": "10", "y": "20", "width": "16", "height": "8", "viewBox": "0 0 8 4"}
+
+
 def test_svg_has_an_element_for_each_item_with_its_numbers() -> None:
     items = (
         Area(20, 15, 10, 6, RED),
         Area(5, 6, 4, 2, RED, is_round=True),
         Line(((1, 2), (3, 4.5)), RED, 2),
+        Line(((1, 2), (3, 4), (5, 2)), RED),
         Text(1, 2, "a<b", 10),
     )
     root = ElementTree.fromstring(render_svg(Scene(60, 40, items)))
-    paper, rect, ellipse, line, text = root
+    paper, rect, ellipse, line, area, text = root
     assert paper.get("width") == "100%"
     assert [rect.get(key) for key in ("x", "y", "width", "height")] == ["15", "12", "10", "6"]
     assert [ellipse.get(key) for key in ("cx", "cy", "rx", "ry")] == ["5", "6", "2", "1"]
     assert (line.get("points"), line.get("stroke-width"), line.get("fill")) == ("1,2 3,4.5", "2", "none")
+    assert (area.get("points"), area.get("fill")) == ("1,2 3,4 5,2", RED)
     assert text.text == "a<b"
 
 
@@ -89,19 +106,8 @@ def test_items_that_are_placed_twice_are_where_both_lead() -> None:
     items: tuple[Item, ...] = (
         Area(1, 2, 3, 4, RED, RED, 0.5),
         Line(((1, 2), (3, 4)), RED, 0.5),
-        Arrow((1, 2), (3, 4), RED, 0.5),
+        Inset(1, 2, 3, 4, (8.0, 4.0), "", lambda scale: b""),
         Text(1, 2, "a", 3),
     )
     assert place(place(items, 10, 20, 2), 1, 2, 4) == place(items, 41, 82, 8)
     assert place(items, 0, 0) == list(items)
-
-
-def test_in_text_walls_are_lines_and_texts_stand_in_their_places() -> None:
-    items = (
-        Area(0.5, 0.5, 1, 1, WALL),
-        Line(((1, 0), (2, 0)), WALL, 0.1),
-        Line(((2, 0), (2, 1)), WALL, 0.1),
-        Area(1.5, 0.5, 1, 1, RED),
-        Text(1.5, 0.5, "abc", 0.4),
-    )
-    assert render_text(Scene(2, 1, items), (4, 2)) == ["▒▒▒▒+---+", "▒▒▒▒▒abc|", "▒▒▒▒▒   +"]

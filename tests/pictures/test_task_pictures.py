@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
-import gymnasium
 import numpy as np
 import pytest
 
 import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
-from praemia.envs.gymnasium_table import taxi_picture
 from praemia.errors import SizeError
 from praemia.pictures.policy_page import MOVES, has_map
 from praemia.pictures.renderers import render_svg
-from praemia.pictures.scene import Text
-from praemia.pictures.task_picture import page_scene, page_text, task_picture
+from praemia.pictures.scene import Text, text_width
+from praemia.pictures.task_picture import page_scene, task_picture
+from praemia.pictures.text_map import page_text, text_map
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.reachability import distances
@@ -53,7 +52,7 @@ def test_the_office_in_text_has_the_walls_of_its_map() -> None:
 
 
 def test_the_legend_says_what_the_machine_does() -> None:
-    assert "right end: pays 1 w.p. 0.8" in str(envs.make("riverswim-prm-5").draw())
+    assert "right end: pays 1 with probability 0.8" in str(envs.make("riverswim-prm-5").draw())
     assert "right end: pays 1\n" in str(envs.make("riverswim-5").draw())
     assert "plant: nothing is paid afterwards" in str(envs.make("office-mail").draw())
     assert roles(envs.office("mail")) == {
@@ -92,6 +91,26 @@ def test_brackets_show_where_the_agent_is() -> None:
     assert "[.]" in page_text(picture, "", here=2)
 
 
+def test_in_text_walls_are_lines_and_blocks_are_solid() -> None:
+    picture = Picture(
+        (Spot(1.5, 0.5), Spot(1.5, 1.5)), blocks=((0.5, 0.5),), walls=((1.0, 0.0, 2.0, 0.0), (2.0, 0.0, 2.0, 1.0))
+    )
+    assert text_map(picture, ["abc", "d"]) == ["▒▒▒▒+---+", "▒▒▒▒▒abc|", "▒▒▒▒▒   +", "      d"]
+
+
+@pytest.mark.parametrize("symbol", ["x", "pallet", "a-pallet-of-boxes"])
+def test_a_mark_of_many_letters_has_a_cell_of_its_width(symbol: str) -> None:
+    task = envs.warehouse(2)
+    picture = task_picture(task)
+    spots = [spot._replace(mark=spot.mark._replace(symbol=symbol)) if spot.mark else spot for spot in picture.spots]
+    drawing = Task(task.mdp.with_map(replace(picture, spots=tuple(spots))), task.machine, 3).draw()
+    lines = str(drawing).splitlines()[2:7]
+    assert lines[1].count(symbol[:12]) == 2
+    assert len({*map(len, lines)}) == 1  # the walls are straight
+    marks = [item for item in drawing.scene.items if isinstance(item, Text) and item.text == symbol]
+    assert all(text_width(symbol, item.size, bold=True) < 46.0 for item in marks)  # a cell has 46 pixels
+
+
 @pytest.mark.parametrize("name", ["warehouse-3", "warehouse-99999", "rooms-8", "riverswim-6", "flower-20", "\0<"])
 def test_a_task_that_bears_a_built_in_name_by_chance_is_drawn_as_itself(name: str) -> None:
     rows = {(o, 0): {(o + 1) % 6: 1.0} for o in range(6)}
@@ -101,6 +120,15 @@ def test_a_task_that_bears_a_built_in_name_by_chance_is_drawn_as_itself(name: st
     assert picture.links == tuple(sorted((min(o, (o + 1) % 6), max(o, (o + 1) % 6)) for o in range(6)))
     assert "petal" not in str(impostor.draw())
     assert ElementTree.fromstring(impostor.draw().svg) is not None
+
+
+def test_labels_of_ones_own_mdp_are_marked() -> None:
+    rows = {(o, 0): {(o + 1) % 3: 1.0} for o in range(3)}
+    rules = [praemia.LabelRule("goal", target=2), praemia.LabelRule("odd", target=1), praemia.LabelRule("a", source=1)]
+    machine = praemia.MachineBuilder("out", ("goal", "odd", "a")).edge("out", "goal", "out", reward=0.5).build()
+    task = Task(LabeledMDP.from_rows(3, 1, rows, labels=rules), machine, 4)
+    assert roles(task) == {"0": "start", "1": "plain", "2": "goal"}
+    assert "2  a, goal: pays 0.5" in str(task.draw())
 
 
 class Row:
@@ -190,24 +218,6 @@ def test_a_frozen_lake_is_drawn_with_its_holes_and_with_what_is_paid_for() -> No
     assert lines[9] == "| H   .   .   G |"
     assert "  G  goal: pays 1" in lines
     assert has_map(task)
-
-
-def test_a_taxi_is_where_its_number_says_and_walls_are_those_it_cannot_pass() -> None:
-    taxi: Any = gymnasium.make("Taxi-v4").unwrapped
-    picture = taxi_picture(np.char.decode(taxi.desc).tolist(), taxi.locs)
-    assert len(picture.spots) == 500
-    for state in range(500):
-        row, column, passenger, destination = taxi.decode(state)
-        spot = picture.spots[state]
-        assert (spot.x, spot.y) == (6 * passenger + column + 0.5, 6 * destination + row + 0.5)
-        for action, name in enumerate(picture.actions[:4]):
-            ((_, there, _, _),) = taxi.P[state][action]
-            across, down = MOVES[name]
-            if there == state:
-                x, y = spot.x + across / 2, spot.y + down / 2
-                assert any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in picture.walls)
-            else:
-                assert (picture.spots[there].x, picture.spots[there].y) == (spot.x + across, spot.y + down)
 
 
 def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:

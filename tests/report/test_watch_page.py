@@ -15,8 +15,8 @@ import praemia
 from praemia import envs
 from praemia.cli import execute
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
+from praemia.pictures.footprints import NEVER, Footprint
 from praemia.pictures.learning import MAX_PLANS, LearningView, most_plans, plans_to_show
-from praemia.pictures.policy_page import Footprint
 from praemia.report.watch_page import LearningPage
 from praemia.simulation.replay import replay
 
@@ -67,9 +67,10 @@ def test_a_plan_shows_its_value_its_regret_and_where_it_goes(view: LearningView,
     assert watched.final_policy is not None
     steps = praemia.occupancy(view.task, watched.final_policy).states[:-1]
     np.testing.assert_allclose(plan.footprint.visits, steps.sum(axis=0), rtol=1e-6)
-    for m, o in np.argwhere(plan.footprint.visits > 1e-6):
-        assert plan.footprint.actions[m, o] == watched.final_policy[steps[:, m, o].argmax(), m, o]
-    assert (plan.footprint.actions[plan.footprint.visits == 0] == -1).all()
+    gainful = np.where(praemia.solve(view.task).values[:-1] > 0.0, steps, 0.0)
+    for m, o in np.argwhere(gainful.sum(axis=0) > 1e-6):
+        assert plan.footprint.actions[m, o] == watched.final_policy[gainful[:, m, o].argmax(), m, o]
+    assert (plan.footprint.actions[gainful.sum(axis=0) == 0] == -1).all()
 
 
 def test_few_plans_are_all_shown_and_of_many_those_that_are_spaced_evenly_in_log() -> None:
@@ -198,7 +199,7 @@ def test_the_slider_draws_the_policy_in_every_place_that_is_visited(page: Page, 
     for number, m in enumerate(view.states):
         panel = f"document.querySelectorAll('.panels svg')[{number}]"
         visited = page.ask(f"[...{panel}.querySelector('.cells').children].map(c => c.classList.contains('visited'))")
-        assert visited == (plan.footprint.actions[m] >= 0).tolist()
+        assert visited == (plan.footprint.visits[m] > NEVER).tolist()
         assert page.ask(f"{panel}.querySelector('.actions').children.length") == int(
             (plan.footprint.actions[m] >= 0).sum()
         )

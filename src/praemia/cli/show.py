@@ -94,12 +94,13 @@ def _animate(episode: Any) -> None:
     from rich.text import Text
 
     from praemia.pictures.episodes import moments
-    from praemia.pictures.task_picture import page_text, task_picture
+    from praemia.pictures.task_picture import task_picture
+    from praemia.pictures.text_map import page_text
 
     picture = task_picture(episode.task)
     with Live(console=Console(), auto_refresh=False) as live:
         for observation, machine_state, line in moments(episode):
-            scene = Text(page_text(picture, episode.task.name, observation))
+            scene = Text(page_text(picture, episode.task.name, observation) + "\n\n")
             for i, name in enumerate(episode.task.machine.states):
                 scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
             scene.append(f"\n{line}\n")

@@ -20,7 +20,8 @@ from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
 from praemia.kernels.records import pay
 from praemia.pictures.renderers import render_image
-from praemia.pictures.task_picture import frame_scene, page_text, task_picture
+from praemia.pictures.task_picture import frame_scene, task_picture
+from praemia.pictures.text_map import page_text
 from praemia.tasks.task import Task
 
 

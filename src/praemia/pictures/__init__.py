@@ -1,1 +1,1 @@
-"""Pictures: a scene of areas, lines, arrows and texts, drawn as SVG, in pixels or as text."""
+"""Pictures: maps and policies as scenes, in SVG and in pixels; machines, drawn by Graphviz; maps as text."""

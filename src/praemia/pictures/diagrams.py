@@ -1,25 +1,51 @@
-"""Draw a machine: as a scene, in the formats of Graphviz, or as Mermaid text.
+"""Draw a machine with Graphviz, or write it as Mermaid text.
 
-Mermaid text needs nothing; the others need the extra ``diagrams``.
+The initial state has an arrow from nowhere, an absorbing one a double border. Edges that pay are blue and heavier, what
+is wrong is red. A machine made from a formula has below each state what is left to be satisfied. It goes from left to
+right unless that is wider than a page and from top to bottom is not. More than 30 nodes are an overview, without
+guards. Graphviz comes with the extra ``diagrams``; Mermaid text needs nothing.
 """
 
 from __future__ import annotations
 
+import html
 import json
+import os
 import re
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import ClassVar
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
 
-from praemia.errors import SizeError
+from praemia.errors import SizeError, require
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
-from praemia.pictures.machine_graph import Annotated, edge_text, is_absorbing
-from praemia.pictures.machine_layout import LARGEST, PAGE_WIDTH, graphviz_graph, lay_out, pdf_of
-from praemia.pictures.scene import Scene
+from praemia.pictures.layout import scaled
+from praemia.pictures.machine_graph import Annotated, DrawnNode, EdgeLine, edge_lines, is_absorbing, machine_graph
+from praemia.pictures.scene import INK, PAPER, Inset, Scene
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
+MAX_LABELLED = 30  # nodes; of more only an overview is drawn
+MAX_LINES = 8  # beside an edge
+PAGE_WIDTH = 900.0  # points
+MAX_BESIDE = 14  # states of a machine beside a map; larger ones have a drawing of their own
+LARGEST, LEGIBLE = 1.1, 0.75  # the largest and the smallest scale, in pixels for a point
+LIT = "#ffc44d"  # orange of Okabe and Ito's palette, lighter: black text stays legible on it
+
+_FONT = "DejaVu Sans,Helvetica,Arial,sans-serif"
+_LINE, _PAYS, _WRONG, _FILL = "#333333", "#0072B2", "#D55E00", "#F4F4F4"  # the blue and red of Okabe and Ito's palette
+_GRAPH = {"nodesep": "0.45", "ranksep": "0.7", "pad": "0.1", "bgcolor": PAPER, "fontname": _FONT, "fontsize": "13"}
+_NODE = {"style": "filled", "fillcolor": _FILL, "color": _LINE, "fontname": _FONT, "fontsize": "13", "fontcolor": INK}
+_EDGE = {"color": _LINE, "arrowsize": "0.8", "fontname": _FONT, "fontsize": "11", "fontcolor": INK}
+_SMALL = '<font point-size="9" color="#5b6470">{}</font>'
+_GUARD_WIDTH, _LOOP_WIDTH, _MEANING_WIDTH, _TITLE_WIDTH, _MEANING_LINES = 32, 20, 30, 80, 3  # letters, lines
+_ROOMY = '<<table border="0" cellpadding="3"><tr><td>{}</td></tr></table>>'  # keeps a label off its edge
+_TWO_ROWS = '<<table border="0" cellspacing="0" cellpadding="1"><tr><td>{}</td></tr><tr><td>{}</td></tr></table>>'
 _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
+_SVG_NAMES = re.compile(r"<!--.*?-->\n|<title>.*?</title>\n")  # of nodes and edges within Graphviz
 
 
 class MachineDrawing(Drawing):
@@ -36,9 +62,13 @@ class MachineDrawing(Drawing):
         return cls(Annotated(machine, title))
 
     @cached_property
+    def _drawn(self) -> tuple[str, Scene]:
+        return _laid_out(self._drawable)
+
+    @property
     def scene(self) -> Scene:
-        scene = lay_out(self._drawable).scene
-        return scene.scaled(min(LARGEST, PAGE_WIDTH / scene.width))
+        whole = self._drawn[1]
+        return replace(scaled(whole, min(LARGEST, PAGE_WIDTH / whole.width)), title=self.machines[0].title or "")
 
     @property
     def _drawable(self) -> tuple[Annotated, ...]:
@@ -54,27 +84,182 @@ class MachineDrawing(Drawing):
         """What a file holds, by its ending."""
         return {
             **super().writers,
-            ".pdf": lambda: pdf_of(self._drawable),
-            ".dot": lambda: graphviz_graph(self._drawable).to_string().encode(),
+            ".pdf": lambda: _draw(self._drawn[0], "pdf"),
+            ".dot": lambda: self._drawn[0].encode(),
         }
 
     def __str__(self) -> str:
-        return "\n".join(_mermaid(item.machine, item.title) for item in self._drawable)
+        return "\n".join(_mermaid(item) for item in self._drawable)
 
     def __repr__(self) -> str:
         return f"MachineDrawing({', '.join(repr(item.machine) for item in self.machines)})"
 
 
-def _mermaid(machine: RewardMachine, title: str | None = None) -> str:
+def _laid_out(machines: Sequence[Annotated], direction: str = "LR", lit: str | None = None) -> tuple[str, Scene]:
+    """Return machines in the language of Graphviz and as it draws them, with a point as the unit.
+
+    They go in a direction, or the other way if that is less wide and this is wider than a page.
+    """
+    dot = _dot(machines, direction, lit)
+    scene = _scene(dot)
+    if scene.width > PAGE_WIDTH:
+        other = _dot(machines, "TB" if direction == "LR" else "LR", lit)
+        dot, scene = min((dot, scene), (other, _scene(other)), key=lambda each: each[1].width)
+    return dot, scene
+
+
+def _scene(dot: str) -> Scene:
+    """Return a graph as Graphviz draws it."""
+    svg = _draw(dot, "svg").decode()
+    head = re.search(r'viewBox="0\.00 0\.00 ([\d.]+) ([\d.]+)"', svg)
+    if head is None:
+        raise SizeError("Graphviz has drawn a page without a size; expected a viewBox that begins at 0")
+    size = (float(head[1]), float(head[2]))
+    elements = _SVG_NAMES.sub("", svg[svg.index("<g ") : svg.rindex("</svg>")])
+    inset = Inset(0.0, 0.0, *size, size, elements, lambda scale: _draw(dot, "png", 72.0 * scale))
+    return Scene(*size, (inset,))
+
+
+@lru_cache(4 * MAX_BESIDE)  # in a GIF a machine is drawn in every frame, and measured before
+def _draw(dot: str, form: str, dots_per_inch: float = 72.0) -> bytes:
+    """Let Graphviz draw a graph; none is kept, since pygraphviz complains of those that are left when Python ends."""
+    require("pygraphviz")
+    from pygraphviz import AGraph
+
+    graph = AGraph(string=dot, dpi=f"{dots_per_inch:g}")
+    with _fontconfig_muted():
+        drawing: bytes = graph.draw(format=form, prog="dot")
+    return drawing
+
+
+def machine_beside(
+    machine: RewardMachine, width: float, height: float, direction: str = "LR", lit: str | None = None
+) -> Scene | None:
+    """Draw a machine beside a map, within so many pixels, perhaps with a state lit; None if it is not legible."""
+    if machine.num_states > MAX_BESIDE:
+        return None
+    _, whole = _laid_out([Annotated(machine)], direction, lit)
+    scale = min(LARGEST, width / whole.width, height / whole.height)
+    return scaled(whole, scale) if scale >= LEGIBLE else None
+
+
+@contextmanager
+def _fontconfig_muted() -> Iterator[None]:
+    """Drop Fontconfig's warnings from standard error, and nothing else.
+
+    pygraphviz's wheel has an older Fontconfig than many systems. It complains, from C, about settings it does not know.
+    """
+    try:
+        stderr = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            written.seek(0)
+            for line in written:
+                if not line.startswith(b"Fontconfig warning"):
+                    os.write(2, line)
+
+
+def _dot(machines: Sequence[Annotated], direction: str, lit: str | None) -> str:
+    """Return machines in the language of Graphviz, each below its title."""
+    require("pygraphviz")
+    from pygraphviz import AGraph
+
+    graph = AGraph(directed=True, strict=False, name="machine")
+    graph.graph_attr.update(_GRAPH, rankdir=direction)
+    graph.node_attr.update(_NODE)
+    graph.edge_attr.update(_EDGE)
+    for number, item in enumerate(machines):
+        # A cluster has a layout of its own, which is worse: one machine is none.
+        part = graph if len(machines) == 1 else graph.add_subgraph(name=f"cluster{number}", color=PAPER)
+        if item.title is not None:
+            part.graph_attr.update(label=f"<{_wrapped(item.title, _TITLE_WIDTH)}>", labelloc="t", fontcolor=INK)
+        _add_machine(part, item, f"m{number}", lit)
+    text: str = graph.to_string()
+    return text
+
+
+def _add_machine(part: Any, item: Annotated, prefix: str, lit: str | None) -> None:
+    """Add a machine's nodes and edges to a graph of Graphviz, or to a part of one."""
+    graph = machine_graph(item)
+    part.add_node(f"{prefix}start", shape="point", width="0.06", fillcolor=_LINE, label="")
+    part.add_edge(f"{prefix}start", f"{prefix}s{graph.initial}")
+    for i, node in enumerate(graph.nodes):
+        look = {"peripheries": "2" if is_absorbing(item.machine, node.states[-1]) else "1"}
+        if item.wrong_states.intersection(node.states):
+            look |= {"color": _WRONG, "penwidth": "2"}
+        if lit in node.states:
+            look |= {"fillcolor": LIT, "penwidth": "2"}
+        part.add_node(f"{prefix}s{i}", label=_node_text(item, node), **look)
+    for (source, target), lines in graph.edges.items():
+        look = {}
+        if colours := {_colour(line) for line in lines} - {INK}:
+            look = {"color": _WRONG if _WRONG in colours else _PAYS, "penwidth": "1.8"}
+        if len(graph.nodes) <= MAX_LABELLED:
+            look["label"] = _edge_text(lines, _LOOP_WIDTH if source == target else _GUARD_WIDTH)
+        part.add_edge(f"{prefix}s{source}", f"{prefix}s{target}", **look)
+
+
+def _node_text(item: Annotated, node: DrawnNode) -> str:
+    """Write a node, and below it what it stands for where the name does not say so, and its note."""
+    state = node.states[0]
+    if len(node.states) > 1:
+        name = f"{_markup(state)} … {_markup(node.states[-1])}"
+        lines = [f"{len(node.states)} states, each step on", _wrapped(node.step, _MEANING_WIDTH)]
+    else:
+        name, meaning = _markup(state), item.machine.meanings[state]
+        lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
+    if len(lines) > _MEANING_LINES:
+        lines = [*lines[: _MEANING_LINES - 1], "…"]
+    if state in item.state_notes:
+        lines.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
+    return _TWO_ROWS.format(name, _SMALL.format("<br/>".join(lines))) if lines else f"<{name}>"
+
+
+def _edge_text(lines: Sequence[EdgeLine], width: int) -> str:
+    """Write the lines of an edge, one below the other."""
+    texts = []
+    for line in lines[:MAX_LINES]:
+        note = f" {_SMALL.format(_markup(line.note))}" if line.note else ""
+        texts.append(f'<font color="{_colour(line)}">{_wrapped(line.text, width)}</font>{note}')
+    if len(lines) > MAX_LINES:
+        texts.append(f"and {len(lines) - MAX_LINES} more")
+    return _ROOMY.format("<br/>".join(texts))
+
+
+def _colour(line: EdgeLine) -> str:
+    return _WRONG if line.is_wrong else _PAYS if line.pays else INK
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Break a text into lines, as markup; names are kept whole."""
+    return "<br/>".join(map(_markup, textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)))
+
+
+def _markup(text: str) -> str:
+    """Escape a label, in which Graphviz reads a pair of backslashes as one; blank what XML does not allow."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return html.escape(printable, quote=False).replace("\\", "&#92;&#92;")
+
+
+def _mermaid(item: Annotated) -> str:
     """Return the machine as a Mermaid state diagram, plain text that many sites and editors draw."""
-    head = [] if title is None else ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---"]
+    machine = item.machine
+    head = [] if item.title is None else ["---", f"title: {json.dumps(item.title, ensure_ascii=False)}", "---"]
     lines = [*head, "stateDiagram-v2", "    direction LR"]
     lines += [f'    state "{_mermaid_text(name)}" as s{i}' for i, name in enumerate(machine.states)]
     lines.append(f"    [*] --> s{machine.index[machine.initial]}")
-    for rule in machine.exclusive_rules:
-        for outcome in rule.outcomes:
-            ends = f"s{machine.index[rule.source]} --> s{machine.index[outcome.target]}"
-            lines.append(f"    {ends} : {_mermaid_text(edge_text(rule, outcome))}")
+    for source, leaving in edge_lines(item).items():
+        for line in leaving:
+            ends = f"s{machine.index[source]} --> s{machine.index[line.target]}"
+            lines.append(f"    {ends} : {_mermaid_text(line.text)}")
     lines += [f"    s{machine.index[state]} --> [*]" for state in machine.states if is_absorbing(machine, state)]
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +11,11 @@ from typing import NamedTuple
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.machine_layout import LIT, fitting_layout
-from praemia.pictures.policy_page import GAP, HEAD, MARGIN, MAX_WIDTH
-from praemia.pictures.renderers import FINER, paint
-from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.diagrams import LIT, machine_beside
+from praemia.pictures.layout import beside, label, page, scaled, stack
+from praemia.pictures.policy_page import GAP, MAX_WIDTH
+from praemia.pictures.renderers import render_image
+from praemia.pictures.scene import GREY, INK, Area, Line, Scene
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.model import step_weights
@@ -23,7 +24,7 @@ from praemia.tasks.task import Task
 
 MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds
-MAX_CELL, MAX_HEIGHT, STATUS, MIN_WIDTH = 72.0, 600.0, 56.0, 460.0  # pixels
+MAX_CELL, MAX_HEIGHT, MIN_WIDTH = 72.0, 600.0, 460.0  # pixels
 COLOURS = 128  # of a GIF
 TRAIL = "#7fb8d8"
 
@@ -64,71 +65,42 @@ def _line(task: Task, step: Step, counts: float, total: float) -> str:
 
 
 def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
-    """Write an episode as a GIF that plays for ever; ``progress`` is told how many frames of how many are drawn."""
-    story = list(moments(episode))
-    if len(story) > MAX_FRAMES:
-        raise SizeError(f"an episode of {len(story):,} frames is too long for a GIF; at most {MAX_FRAMES:,} are drawn")
-    stage = Stage(episode, story)
-    ground = paint(stage.ground)
+    """Write an episode as a GIF that plays for ever; ``progress`` is told how many frames of how many are rendered."""
+    count = len(watched(episode)) + 1
+    if count > MAX_FRAMES:
+        raise SizeError(f"an episode of {count:,} frames is too long for a GIF; at most {MAX_FRAMES:,} are rendered")
     images = []
-    for frame in stage.frames():
-        images.append(paint(frame, ground=ground).reduce(FINER).quantize(COLOURS))
+    for frame in frames(episode):
+        images.append(render_image(frame).quantize(COLOURS))
         if progress:
-            progress(len(images), len(story))
+            progress(len(images), count)
     buffer = io.BytesIO()
-    times = [FRAME] * (len(images) - 1) + [LAST]
+    times = [FRAME] * (count - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
     write_whole(Path(path), buffer.getvalue())
 
 
-def path_scene(episode: Episode) -> Scene:
-    """Draw the path of an episode, with the agent where it ends."""
-    story = list(moments(episode))
-    stage = Stage(episode, story)
-    *_, last = stage.frames()
-    return replace(stage.ground, items=(*stage.ground.items, *last.items))
+def frames(episode: Episode) -> Iterator[Scene]:
+    """Yield a page for each moment: the map with the agent and its trail, a line, and the machine with its state lit.
 
-
-class Stage:
-    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and a lit state."""
-
-    def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
-        task = episode.task
-        self._story, self._names = story, task.machine.states
-        self._picture = task_picture(task)
-        across, down = self._picture.extent
-        self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
-        area = (across * self._cell, down * self._cell)
-        self._below = HEAD + area[1]
-        self._corner = (MARGIN + area[0] + GAP, HEAD)  # of the machine: beside the map if there is room, else below it
-        self._machine = fitting_layout(task.machine, MAX_WIDTH - self._corner[0], area[1] + STATUS, "TB")
-        if self._machine is None:
-            self._corner = (MARGIN, self._below + STATUS)
-            self._machine = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
-        machine = self._machine.scene if self._machine else Scene(0.0, 0.0, ())
-        right, bottom = self._corner[0] + machine.width, self._corner[1] + machine.height
-        title = f"{task.name}, seed {episode.seed}"
-        widths = [
-            area[0],
-            MIN_WIDTH,
-            text_width(title, 15, bold=True),
-            *(text_width(moment.line, 12) for moment in story),
-        ]
-        self._size = (max(right, MARGIN + max(widths)) + MARGIN, max(bottom, self._below + STATUS) + MARGIN)
-        ground = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
-        ground += place(machine.items, *self._corner)
-        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *ground), title)
-
-    def frames(self) -> Iterator[Scene]:
-        """Yield what each moment adds to the ground."""
-        trail: list[Point] = []
-        for observation, machine_state, line in self._story:
-            spot = self._picture.spots[observation]
-            trail.append((spot.x, spot.y))
-            moving: list[Item] = [Line(tuple(trail), TRAIL, 0.05)] if len(trail) > 1 else []
-            moving.append(Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True))
-            name = "" if self._machine else f" (machine state {self._names[machine_state]})"
-            items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
-            if self._machine:
-                items += place(self._machine.lit(machine_state), *self._corner)
-            yield Scene(*self._size, tuple(items))
+    The machine stands beside the map if there is room, else below it.
+    """
+    task, story = episode.task, list(moments(episode))
+    picture, machine = task_picture(task), task.machine
+    across, down = picture.extent
+    cell, bare = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down), map_scene(picture)
+    room: tuple[float, float, str] = (MAX_WIDTH - across * cell - GAP, down * cell + GAP, "TB")
+    join = beside
+    if machine_beside(machine, *room) is None:
+        room, join = (MAX_WIDTH, MAX_HEIGHT, "LR"), stack
+    width = max(MIN_WIDTH if join is stack else 0.0, *(label(moment.line, 12.0).width for moment in story))
+    trail: list[Point] = []
+    for observation, machine_state, line in story:
+        spot, state = picture.spots[observation], machine.states[machine_state]
+        trail.append((spot.x, spot.y))
+        agent = Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True)
+        moving = scaled(replace(bare, items=(*bare.items, Line(tuple(trail), TRAIL, 0.05), agent)), cell)
+        lit = machine_beside(machine, *room, lit=state)
+        status = label(line if lit else f"{line} (machine state {state})", 12.0, GREY)
+        scene = stack([moving, replace(status, width=width)], 10.0)
+        yield page(f"{task.name}, seed {episode.seed}", join([scene, lit], GAP) if lit else scene)

@@ -8,8 +8,7 @@ chances outside their intervals.
 from __future__ import annotations
 
 from praemia.inference.answer import Inference
-from praemia.inference.comparing import MachineComparison, compare_with_truth
-from praemia.machines.labels import Label
+from praemia.inference.comparing import compare_with_truth
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.diagrams import MachineDrawing
@@ -19,52 +18,26 @@ from praemia.text_tables import plural
 
 def inference_drawing(inference: Inference, truth: RewardMachine | None = None) -> MachineDrawing:
     """Draw an inferred machine; beside the true machine, if it is given."""
-    if truth is None:
-        return MachineDrawing(_annotated(inference))
-    truth = truth.over(inference.machine.propositions)
-    compared = compare_with_truth(inference, truth)
-    wrong = {(item.true_state, item.label) for item in compared.differences}
-    marked = Annotated(truth, "the truth", {}, {}, _marked(truth, wrong), frozenset(s for s, _ in wrong))
-    return MachineDrawing(_annotated(inference, compared), marked)
 
+    def count(rule: Rule, outcome: Outcome) -> str:
+        """Write how often an outcome of a rule was observed, or is expected to have happened."""
+        edges = (edge for edge in inference.edges if (edge.source, edge.target) == (rule.source, outcome.target))
+        return f"{sum(edge.count for edge in edges if rule.guard.holds(edge.label)):,.0f}×"
 
-def _annotated(inference: Inference, compared: MachineComparison | None = None) -> Annotated:
-    """Return an inferred machine with its support as notes, and what differs from the truth marked."""
-    machine = inference.machine
-    notes = {state: plural(count, "step") for state, count in inference.visits.items()}
-    wrong = set() if compared is None else {(item.state, item.label) for item in compared.differences}
-    if compared is not None:
-        notes = {
-            state: f"{text} · {' or '.join(compared.partners[state]) or 'no true state'}"
-            for state, text in notes.items()
-        }
-    edge_notes = {
-        (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,.0f}×"
-        for rule in machine.rules
-        for out in rule.outcomes
-    }
     title = f"inferred from {plural(inference.num_episodes, 'episode')}"
     if inference.is_fitted:
         title = (
             f"fitted to {plural(inference.num_episodes, 'episode')}: some moves are hidden, counts are expected ones"
         )
-    return Annotated(machine, title, notes, edge_notes, _marked(machine, wrong), frozenset(s for s, _ in wrong))
-
-
-def _marked(machine: RewardMachine, wrong: set[tuple[str, Label]]) -> frozenset[tuple[str, str, str]]:
-    """Return the edges of the rules that hold on one of some labels in its state."""
-    return frozenset(
-        (rule.source, out.target, str(rule.guard))
-        for rule in machine.rules
-        for out in rule.outcomes
-        if any(state == rule.source and rule.guard.holds(label) for state, label in wrong)
-    )
-
-
-def _count(inference: Inference, rule: Rule, outcome: Outcome) -> float:
-    """Return how often an outcome of a rule was seen, or is expected to have happened."""
-    return sum(
-        edge.count
-        for edge in inference.edges
-        if edge.source == rule.source and edge.target == outcome.target and rule.guard.holds(edge.label)
+    notes = {state: plural(steps, "step") for state, steps in inference.visits.items()}
+    if truth is None:
+        return MachineDrawing(Annotated(inference.machine, title, notes, count))
+    truth = truth.over(inference.machine.propositions)
+    compared = compare_with_truth(inference, truth)
+    for state in notes:
+        notes[state] += f" · {' or '.join(compared.partners[state]) or 'no true state'}"
+    wrong = {(item.state, item.label) for item in compared.differences}
+    truly_wrong = {(item.true_state, item.label) for item in compared.differences}
+    return MachineDrawing(
+        Annotated(inference.machine, title, notes, count, wrong), Annotated(truth, "the truth", wrong=truly_wrong)
     )

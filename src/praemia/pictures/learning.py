@@ -1,4 +1,4 @@
-"""A run as a row of plans to be seen: what each does in every place, what it is worth, and the regret up to it.
+"""A run as a row of plans to be seen: what each does in every place, its value, and the regret up to it.
 
 At most 60 plans are shown, close together at first: learners change most in their first episodes. There are fewer on
 large maps, so that the size of a page is bounded.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.learners.base import Learner
-from praemia.pictures.policy_page import MAX_PANELS, Footprint, footprint, states_to_show
+from praemia.pictures.footprints import MAX_PANELS, Footprint, footprint, states_to_show
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import solve
 from praemia.simulation.replay import replay
@@ -69,8 +69,8 @@ class LearningView:
         plans = []
         for number, policy in zip(numbers, replay(task, learner, run, numbers, on_progress), strict=True):
             episode = int(run.plan_episodes[number])
-            worth, before = float(run.plan_values[number]), float(regret[episode])
-            plans.append(ShownPlan(number, episode, worth, before, footprint(task, best, policy)))
+            value, before = float(run.plan_values[number]), float(regret[episode])
+            plans.append(ShownPlan(number, episode, value, before, footprint(task, best, policy)))
         visits = np.mean([plan.footprint.visits for plan in plans], axis=0)
         return cls(task, run, task_picture(task), tuple(plans), *states_to_show(task, visits))
 

@@ -1,42 +1,37 @@
 """A policy as a page: for each machine state a map of where it goes and what it does, and the machine below them.
 
 Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
-the time left: the arrow is the action of the step at which the place is visited most. If actions are not moves in the
-plane, their names stand in the places. If there are too many places to read them, only the shading is drawn. An orange
-frame is where the policy loses value against the optimum.
+the time left: the arrow is the action of the step at which the place is visited most; there is none where nothing can
+be gained any more. If actions are not moves in the plane, their names stand in the places. If cells are too small to
+read them, only the shading is drawn. An orange frame is where the policy loses value against the optimum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.pictures.machine_layout import fitting_layout
-from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
-from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
-from praemia.planning.exact import Plan, evaluate, losses, model_of, occupancy, solve
-from praemia.planning.policy import PolicyLike, policy_for
-from praemia.tasks.model import step_weights
+from praemia.pictures.diagrams import machine_beside
+from praemia.pictures.footprints import NEVER, Footprint, footprint, states_to_show
+from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled, stack
+from praemia.pictures.scene import GREY, INK, LINE, PAPER, Area, Item, Scene, Text, arrow, place, text_width
+from praemia.pictures.task_picture import COLOURS, MAX_SPOTS, fitted, ground, legend, task_picture
+from praemia.planning.exact import evaluate, model_of, solve
+from praemia.planning.policy import PolicyLike
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 from praemia.text_tables import are, plural
 
-NEVER = 1e-12
-MAX_PANELS = 6
-MISTAKE = 0.01
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 UNVISITED, LOSES = "#e3e5e8", "#d55e00"
 DARKEST = (0, 79, 140)
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
-MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 24.0, 48.0, 28.0, 34.0, 72.0  # pixels
-MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
+MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
-SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
-MAX_MARKED = 2_500  # places with actions; arrows in more are a texture that hides the shading
+SMALLEST_CELL = 14.0  # pixels, for actions; in smaller cells only the shading is drawn
 
 
 def has_map(task: Task) -> bool:
@@ -48,28 +43,6 @@ def _has_moves(picture: Picture) -> bool:
     return all(name in MOVES for name in picture.actions)
 
 
-def shows_actions(picture: Picture, cell: float) -> bool:
-    """Tell whether actions can be read in the places of a picture whose cells have so many pixels."""
-    return cell >= SMALLEST_CELL and len(picture.spots) <= MAX_MARKED
-
-
-class Footprint(NamedTuple):
-    """Where a policy goes in an episode, and what it does there.
-
-    Attributes
-    ----------
-    visits : float64[M, O], the expected number of steps in each machine state and place.
-    actions : int16[M, O], the action of the step at which the place is visited most; −1 where the policy never is.
-    mistakes : bool[M, O], where the policy loses at least a hundredth of all that it lacks.
-    lacks : how much less the policy is worth than the optimum.
-    """
-
-    visits: NDArray[np.float64]
-    actions: NDArray[np.int16]
-    mistakes: NDArray[np.bool_]
-    lacks: float
-
-
 @dataclass(frozen=True, eq=False)
 class PolicyView:
     """A policy as it is shown.
@@ -78,9 +51,7 @@ class PolicyView:
     ----------
     picture : the picture of the task.
     value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
-    states : the machine states to show, those visited most; left out are states from which nothing more is
-        paid, if there are others.
-    hidden : how many more are visited.
+    states : the machine states to show; hidden : how many more are visited.
     """
 
     task: Task
@@ -93,16 +64,11 @@ class PolicyView:
 
     @classmethod
     def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
-        """Find where a policy goes; None is the optimal policy."""
+        """Compute where a policy goes; None is the optimal policy."""
         plan = solve(model_of(task))
         value = plan.value if policy is None else evaluate(task, policy, keep_values=False).value
         steps = footprint(task, plan, policy)
         return cls(task, task_picture(task), value, policy is None, steps, *states_to_show(task, steps.visits))
-
-    @property
-    def has_map(self) -> bool:
-        """Whether actions are moves in the plane, so that arrows tell them."""
-        return _has_moves(self.picture)
 
     @property
     def title(self) -> str:
@@ -110,121 +76,60 @@ class PolicyView:
         whose = "the optimal policy" if self.optimal else "a policy"
         lacks = f", {self.footprint.lacks:.2g} less than the optimum" if self.footprint.lacks > NEVER else ""
         discount = f" at discount {self.task.discount:g}" if self.task.discount < 1.0 else ""
-        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{discount}{lacks}"
+        return f"{self.task.name}: {whose}, value {self.value:.4g} per episode{discount}{lacks}"
 
     @property
     def left_out(self) -> str:
-        """Say what is not shown; nothing, if all is."""
-        return (
-            f"{plural(self.hidden, 'more machine state')} {are(self.hidden)} visited, less often."
-            if self.hidden
-            else ""
-        )
+        """Say which machine states are not shown; nothing, if all are."""
+        more = plural(self.hidden, "more machine state")
+        return f"{more} {are(self.hidden)} visited, less often." if self.hidden else ""
+
+    @property
+    def has_blanks(self) -> bool:
+        """Whether there are places that are visited and show no action, since nothing can be gained there."""
+        shown = list(self.states)
+        return bool(((self.footprint.visits > NEVER) & (self.footprint.actions < 0))[shown].any())
 
     def action_name(self, m: int, o: int) -> str:
-        """The name of the action shown in a place; empty where the policy never is."""
+        """The name of the action shown in a place; empty where there is none."""
         action = self.footprint.actions[m, o]
         return self.picture.actions[action] if action >= 0 else ""
 
 
-def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
-    """Find what a policy does in a task with a horizon, beside the optimal plan; None is that plan itself."""
-    table = plan.policy if policy is None else policy_for(task.model, policy)
-    steps = occupancy(task, table).states[:-1]
-    lost = np.zeros_like(steps[0]) if policy is None else losses(task, table, plan, steps)
-    if task.discount < 1.0:
-        steps = steps / step_weights(task.max_steps, task.discount)[:, None, None]  # a late visit is a visit
-    visits, lacks = steps.sum(axis=0), float(lost.sum())
-    actions = np.where(visits > NEVER, _main_actions(table, steps), np.int16(-1))
-    return Footprint(visits, actions, lost > max(NEVER, MISTAKE * lacks), lacks)
-
-
-def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
-    """Return the machine states with most of the visits, float64[M, O], and how many more are visited.
-
-    States from which nothing more is paid are left out, if there are others.
-    """
-    visited = np.flatnonzero(visits.max(axis=1) > NEVER).tolist()
-    lively = [m for m in visited if m not in task.machine.settled_states]
-    states = lively or [int(visits.sum(axis=1).argmax())]
-    most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
-    return tuple(sorted(most)), len(states) - len(most)
-
-
-def _main_actions(policy: NDArray[Any], visits: NDArray[np.float64]) -> NDArray[np.int16]:
-    """Return the action at the step of most visits, int16[M, O], from a policy [H, M, O(, A)] and visits [H, M, O]."""
-    most_likely = policy if policy.ndim == 3 else policy.argmax(axis=-1)
-    busiest = visits.argmax(axis=0)[None, :, :]
-    actions: NDArray[np.int16] = np.take_along_axis(most_likely, busiest, axis=0)[0].astype(np.int16)
-    return actions
-
-
 def page_of(view: PolicyView) -> Scene:
     """Draw what there is to see of a policy."""
-    arrangement = _Arrangement.of(view)
+    count, machine = len(view.states), view.task.machine
+    # The columns that leave most room for a cell, within a page; of several, the most.
+    cell, columns = max((_cell_size(view.picture, count, columns), columns) for columns in range(1, count + 1))
     darkest = max(float(view.footprint.visits[list(view.states)].max(initial=0.0)), NEVER)
-    with_actions = shows_actions(view.picture, arrangement.cell)
-    items: list[Item] = [Text(MARGIN, 24.0, view.title, 15, bold=True)]
-    for number, m in enumerate(view.states):
-        x, y = arrangement.corner(number)
-        items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        map_of_state = panel(view, m, darkest, with_actions=with_actions)
-        items += place(map_of_state.items, x, y, arrangement.cell)
-    across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
-    items += _key(view, y + 20.0, darkest, with_actions=with_actions)
-    places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
-    items += places
-    notes = view.left_out
-    layout = fitting_layout(view.task.machine, MAX_WIDTH, MAX_HEIGHT)
-    if layout is None:
-        notes = f"{notes} The machine has {view.task.num_machine_states:,} states: praemia draw shows it.".strip()
-    else:
-        items += place(layout.scene.items, MARGIN, y)
-        across, y = max(across, layout.scene.width), y + layout.scene.height
-    items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
-    width = max(across, MIN_WIDTH, text_width(view.title, 15, bold=True)) + 2 * MARGIN
-    return Scene(width, y + MARGIN, tuple(items), view.title)
+    panels = [
+        stack([label(f"machine state {machine.states[m]!r}", 12.0), scaled(panel(view, m, darkest, cell), cell)], 6.0)
+        for m in view.states
+    ]
+    maps = stack([beside(panels[i : i + columns], GAP) for i in range(0, count, columns)], GAP)
+    width, notes = max(maps.width, MIN_WIDTH), view.left_out
+    drawn = machine_beside(machine, MAX_WIDTH, MAX_HEIGHT)
+    if drawn is None:
+        notes = f"{notes} The machine has {machine.num_states:,} states: praemia draw shows it.".strip()
+        drawn = stack([])
+    keys = stack([_key(view, darkest, cell >= SMALLEST_CELL, width), legend(view.picture, width)], 6.0)
+    return page(view.title, maps, keys, drawn, label(notes, 11.0, GREY))
 
 
-@dataclass(frozen=True)
-class _Arrangement:
-    """Where the panels go, in pixels: the size of a cell, the panels side by side, and the size of one and of all."""
-
-    cell: float
-    columns: int
-    panel: tuple[float, float]
-    panels: tuple[float, float]
-
-    @classmethod
-    def of(cls, view: PolicyView) -> _Arrangement:
-        across, down = view.picture.extent
-        count = len(view.states)
-        # The columns that leave most room for a cell, within a page; of several, the most.
-        cell, columns = max((_cell_size(view, columns), columns) for columns in range(1, count + 1))
-        panel = (max(across * cell, MIN_PANEL), down * cell + PANEL_HEAD)
-        panels = (columns * (panel[0] + GAP) - GAP, -(-count // columns) * (panel[1] + GAP) - GAP)
-        return cls(cell, columns, panel, panels)
-
-    def corner(self, number: int) -> tuple[float, float]:
-        """Return the top left of the map in a panel."""
-        row, column = divmod(number, self.columns)
-        return MARGIN + column * (self.panel[0] + GAP), HEAD + row * (self.panel[1] + GAP) + PANEL_HEAD
-
-
-def _cell_size(view: PolicyView, columns: int) -> float:
-    across, down = view.picture.extent
-    rows = -(-len(view.states) // columns)
+def _cell_size(picture: Picture, count: int, columns: int) -> float:
+    """Return how large cells can be, in pixels, if so many maps stand in so many columns."""
+    (across, down), rows = picture.extent, -(-count // columns)
     wide = (MAX_WIDTH - (columns - 1) * GAP) / columns / across
     high = (MAX_HEIGHT - rows * (PANEL_HEAD + GAP)) / rows / down
-    return min(58.0 if view.has_map else 76.0, wide, high)
+    return min(58.0 if _has_moves(picture) else 76.0, wide, high)
 
 
-def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:
-    """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
+def panel(view: PolicyView, m: int, darkest: float, cell: float) -> Scene:
+    """Draw the map of one machine state, with a cell of so many pixels as the unit; the most visits are ``darkest``."""
     picture, steps = view.picture, view.footprint
     shade = steps.visits[m] / darkest
-    items = shaded(picture, shade, steps.actions[m] < 0, steps.mistakes[m])
-    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if with_actions else ():
+    items = shaded(picture, shade, steps.visits[m] <= NEVER, steps.mistakes[m])
+    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if cell >= SMALLEST_CELL else ():
         spot = picture.spots[o]
         items += place([action_mark(view.action_name(m, o), picture, ink(float(shade[o])))], spot.x, spot.y)
     return Scene(*picture.extent, tuple(items))
@@ -235,9 +140,9 @@ def action_mark(name: str, picture: Picture, colour: str) -> Item:
     y = LOWER if picture.is_round else 0.0
     across, down = MOVES.get(name, (0.0, 0.0))
     if name not in MOVES:
-        return Text(0.0, y, name, 0.22, colour, anchor="middle")
+        return fitted(0.0, y, name, 0.22, 0.7, colour)
     if across or down:
-        return Arrow((-ARROW * across, y - ARROW * down), (ARROW * across, y + ARROW * down), colour, 0.045)
+        return arrow((-ARROW * across, y - ARROW * down), (ARROW * across, y + ARROW * down), colour, 0.045)
     return Area(0.0, y, 0.13, 0.13, colour, is_round=True)
 
 
@@ -264,25 +169,16 @@ def place_marks(picture: Picture, inks: Sequence[str]) -> Iterator[Item]:
     for spot, own_ink in zip(picture.spots, inks, strict=True):
         if spot.mark is None:
             continue
-        x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.34, spot.y - 0.34)
-        has_role = spot.mark.role != "plain" and not picture.is_round
+        if picture.is_round:
+            yield fitted(spot.x, spot.y - LOWER, spot.mark.symbol, size, 0.6, own_ink, bold=True)
+            continue
+        # A tag at the top left, as wide as its text, within the cell where that can be.
+        wide, high = max(0.3, text_width(spot.mark.symbol, 1.2 * size, bold=True)), max(0.3, 1.3 * size)
+        has_role = spot.mark.role != "plain"
+        x, y = spot.x - 0.49 + wide / 2, spot.y - 0.49 + high / 2
         if has_role:
-            tag = max(0.3, text_width(spot.mark.symbol, 1.3 * size))
-            yield Area(x, y, tag, max(0.3, 1.3 * size), FILL[spot.mark.role], OUTLINE[spot.mark.role], 0.02)
+            yield Area(x, y, wide, high, *COLOURS[spot.mark.role], 0.02)
         yield Text(x, y, spot.mark.symbol, size, INK if has_role else own_ink, True, "middle")
-
-
-def _places(picture: Picture, y: float, width: float) -> tuple[list[Item], float]:
-    """Draw the key to the marks, several in a row; return it and where it ends."""
-    items: list[Item] = []
-    x = MARGIN
-    for meaning, marks in picture.legend.items():
-        line = legend_line(meaning, marks, picture.is_round)
-        if x > MARGIN and x + line.width > width:
-            x, y = MARGIN, y + line.height
-        items += place(line.items, x, y)
-        x += line.width + GAP
-    return items, y + (ROW if items else 0.0)
 
 
 def tint(shade: float) -> str:
@@ -295,22 +191,20 @@ def ink(shade: float) -> str:
     return "#ffffff" if shade > 0.6 else INK
 
 
-def _key(view: PolicyView, y: float, darkest: float, *, with_actions: bool) -> Sequence[Item]:
-    """Draw the scale of the tints, the grey, the frame and the dot, below the panels."""
+def _key(view: PolicyView, darkest: float, with_actions: bool, room: float) -> Scene:
+    """Draw the scale of the tints, and what else there is to explain below the panels."""
     width, height = BAR
     step = width / SHADES
-    for_shade = [tint((i + 0.5) / SHADES) for i in range(SHADES)]
-    items: list[Item] = [Area(MARGIN + (i + 0.5) * step, y, step + 0.5, height, c) for i, c in enumerate(for_shade)]
-    items.append(Area(MARGIN + width / 2, y, width, height, "", LINE, 1.0))
-    for share, anchor in ((0.0, "start"), (1.0, "end")):
-        items.append(Text(MARGIN + share * width, y + 16.0, f"{share * darkest:.2g}", 10, GREY, anchor=anchor))
-    items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
-    x = MARGIN + width + 40.0
-    items += [Area(x + 14.0, y, 28.0, height, UNVISITED, LINE, 1.0), Text(x + 36.0, y, "never visited", 11, GREY)]
+    tints = (Area((i + 0.5) * step, height / 2, step + 0.5, height, tint((i + 0.5) / SHADES)) for i in range(SHADES))
+    bar = Scene(width, height, (*tints, Area(width / 2, height / 2, width, height, "", LINE, 1.0)))
+    parts = [beside([label("0", 11.0, GREY), bar, label(f"{darkest:.2g} visits per episode", 11.0, GREY)], 6.0)]
+    swatches = {"never visited": Area(14.0, 6.0, 28.0, height, UNVISITED, LINE, 1.0)}
     if with_actions and "stay" in view.picture.actions:
-        x += 150.0
-        items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
+        swatches["stay"] = Area(14.0, 6.0, 8.0, 8.0, INK, is_round=True)
+    if with_actions and view.has_blanks:
+        swatches["no action: nothing to gain"] = Area(14.0, 6.0, 28.0, height, PAPER, LINE, 1.0)
     if view.footprint.mistakes.any():
-        x += 150.0
-        items += [Area(x + 14.0, y, 28.0, height, "", LOSES, 2.2), Text(x + 36.0, y, "loses value here", 11, GREY)]
-    return items
+        swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
+    for meaning, swatch in swatches.items():
+        parts.append(beside([Scene(28.0, height, (swatch,)), label(meaning, 11.0, GREY)], 6.0))
+    return flow(parts, room, MARGIN)

@@ -1,13 +1,13 @@
-"""A scene: areas, lines, arrows and texts as plain data, which ``renderers`` draws as SVG, in pixels and as text.
+"""A scene: areas, lines, texts and insets as plain data, which ``renderers`` writes as SVG and in pixels.
 
-x goes to the right and y down. Items are drawn in their order, so later ones cover earlier ones. Maps are built with
-a cell as the unit and then placed on a page, whose unit is a pixel.
+x goes to the right and y down. Items are rendered in their order, so later ones cover earlier ones. Maps are built with
+a cell as the unit, and scaled to pixels on a page: see ``layout``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +16,6 @@ from praemia.tasks.picture import Point
 INK, GREY, WALL, LINE, PAPER = "#22272e", "#5b6470", "#454c57", "#aeb6c0", "#ffffff"
 HEAD_LENGTH, HEAD_WIDTH = 5.0, 4.5  # of an arrow, in thicknesses
 LETTER, BOLD_LETTER, HALF_LETTER = 0.56, 0.65, 0.36  # mean widths of a letter, half the height of most, in font sizes
-RIM = 0.14  # of a text, in font sizes
 
 
 class Area(NamedTuple):
@@ -31,52 +30,17 @@ class Area(NamedTuple):
     thickness: float = 0.0
     is_round: bool = False
 
-    def placed(self, x: float, y: float, scale: float) -> Area:
-        centre, size = (x + scale * self.x, y + scale * self.y), (scale * self.width, scale * self.height)
-        return Area(*centre, *size, self.fill, self.outline, scale * self.thickness, self.is_round)
-
 
 class Line(NamedTuple):
-    """A line through points; with a fill, the area that it encloses."""
+    """A line through points; of thickness 0, the area that they enclose."""
 
     points: tuple[Point, ...]
     colour: str
-    thickness: float
-    fill: str = ""
-
-    def placed(self, x: float, y: float, scale: float) -> Line:
-        points = tuple((x + scale * px, y + scale * py) for px, py in self.points)
-        return Line(points, self.colour, scale * self.thickness, self.fill)
-
-
-class Arrow(NamedTuple):
-    """An arrow from one point to another."""
-
-    start: Point
-    end: Point
-    colour: str
-    thickness: float
-
-    def placed(self, x: float, y: float, scale: float) -> Arrow:
-        start, end = ((x + scale * px, y + scale * py) for px, py in (self.start, self.end))
-        return Arrow(start, end, self.colour, scale * self.thickness)
-
-    def parts(self) -> tuple[Line, Line]:
-        """Return the shaft and the head."""
-        (x0, y0), (x1, y1) = self.start, self.end
-        length = math.hypot(x1 - x0, y1 - y0)
-        along, aside = (x1 - x0) / length, (y1 - y0) / length
-        back, half = HEAD_LENGTH * self.thickness, HEAD_WIDTH * self.thickness / 2
-        x, y = x1 - back * along, y1 - back * aside
-        head = ((x1, y1), (x - half * aside, y + half * along), (x + half * aside, y - half * along))
-        return Line((self.start, (x, y)), self.colour, self.thickness), Line(head, self.colour, 0.0, self.colour)
+    thickness: float = 0.0
 
 
 class Text(NamedTuple):
-    """A line of text; y is the middle of its letters, and ``anchor`` says which end of it is at x.
-
-    Letters with a rim have paper around them, and can be read above lines.
-    """
+    """A line of text; y is the middle of its letters, and ``anchor`` says which end of it is at x."""
 
     x: float
     y: float
@@ -85,10 +49,6 @@ class Text(NamedTuple):
     colour: str = INK
     bold: bool = False
     anchor: str = "start"  # or middle, or end
-    has_rim: bool = False
-
-    def placed(self, x: float, y: float, scale: float) -> Text:
-        return self._replace(x=x + scale * self.x, y=y + scale * self.y, size=scale * self.size)
 
     @property
     def baseline(self) -> float:
@@ -96,7 +56,25 @@ class Text(NamedTuple):
         return self.y + HALF_LETTER * self.size
 
 
-Item: TypeAlias = Area | Line | Arrow | Text
+class Inset(NamedTuple):
+    """A picture made elsewhere, in a box of which x and y are the top left.
+
+    Attributes
+    ----------
+    elements : its elements of SVG, for a page of the size ``page``.
+    png : a function from the number of pixels for each unit of that page to the bytes of a PNG file.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    page: tuple[float, float]
+    elements: str
+    png: Callable[[float], bytes]
+
+
+Item: TypeAlias = Area | Line | Text | Inset
 
 
 @dataclass(frozen=True)
@@ -108,16 +86,33 @@ class Scene:
     items: tuple[Item, ...]
     title: str = ""  # for readers of the page who cannot see it
 
-    def scaled(self, scale: float) -> Scene:
-        """Make the page and all on it larger or smaller."""
-        return Scene(scale * self.width, scale * self.height, tuple(place(self.items, 0.0, 0.0, scale)), self.title)
+
+def arrow(start: Point, end: Point, colour: str, thickness: float) -> Line:
+    """Return an arrow as the outline of its shaft and head."""
+    (x0, y0), (x1, y1) = start, end
+    length = math.dist(start, end)
+    along, aside = (x1 - x0) / length, (y1 - y0) / length
+    neck, half = length - HEAD_LENGTH * thickness, thickness / 2
+    head = HEAD_WIDTH * half
+    corners = ((0.0, half), (neck, half), (neck, head), (length, 0.0), (neck, -head), (neck, -half), (0.0, -half))
+    points = tuple((x0 + t * along - s * aside, y0 + t * aside + s * along) for t, s in corners)
+    return Line(points, colour)
 
 
 def place(items: Iterable[Item], x: float, y: float, scale: float = 1.0) -> list[Item]:
     """Move items, and make them larger or smaller."""
-    return [item.placed(x, y, scale) for item in items]
+    placed: list[Item] = []
+    for item in items:
+        if isinstance(item, Line):
+            points = tuple((x + scale * px, y + scale * py) for px, py in item.points)
+            placed.append(item._replace(points=points, thickness=scale * item.thickness))
+        else:
+            sizes = {"width", "height", "thickness", "size"}.intersection(item._fields)
+            changes = {name: scale * getattr(item, name) for name in sizes}
+            placed.append(item._replace(x=x + scale * item.x, y=y + scale * item.y, **changes))
+    return placed
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Guess how wide a text is; fonts differ."""
+    """Estimate how wide a text is; fonts differ."""
     return (BOLD_LETTER if bold else LETTER) * size * len(text)

@@ -1,15 +1,13 @@
-"""Show a task, or what a policy does in it: as a page in SVG or PNG, or as text."""
+"""Show a task, or what a policy does in it: as a page in SVG or PNG, or as a map in text."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from praemia.errors import PraemiaError, PraemiaWarning
 from praemia.experiments.jobs import TaskText
@@ -17,19 +15,16 @@ from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump
 from praemia.pictures.drawing import Drawing
-from praemia.pictures.machine_graph import Annotated, edge_lines
-from praemia.pictures.policy_page import NEVER, PolicyView, page_of
-from praemia.pictures.renderers import render_text
-from praemia.pictures.scene import Scene, Text
-from praemia.pictures.task_picture import ground, page_scene, page_text, task_picture
+from praemia.pictures.footprints import NEVER
+from praemia.pictures.policy_page import PolicyView, page_of
+from praemia.pictures.scene import Scene
+from praemia.pictures.task_picture import page_scene, task_picture
+from praemia.pictures.text_map import page_text, text_map
 from praemia.planning.policy import FILE, Policy, PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
-SHOWN_ROWS = 20
-WIDEST = 20  # cells of a map, for each to have room for its visits
-MAX_LINES = 40  # of the machine
 OPTIMAL = "optimal"
 
 
@@ -49,7 +44,7 @@ class TaskDrawing(Drawing):
 
 @dataclass(frozen=True, eq=False)
 class PolicyDrawing(Drawing):
-    """A policy to be seen."""
+    """A policy to be seen; as text, a map with arrows for each machine state."""
 
     view: PolicyView
 
@@ -58,7 +53,7 @@ class PolicyDrawing(Drawing):
         return page_of(self.view)
 
     def __str__(self) -> str:
-        return "\n".join([self.view.title, *_panels(self.view), "", *_machine(self.view)])
+        return "\n".join(_lines(self.view))
 
     def __repr__(self) -> str:
         return f"PolicyDrawing({self.view.title})"
@@ -81,7 +76,7 @@ def show(task: Task, policy: PolicyLike | None = None) -> PolicyDrawing:
     >>> import praemia
     >>> drawing = praemia.show(praemia.envs.warehouse(size=2))
     >>> print(str(drawing).splitlines()[0])
-    warehouse-2: the optimal policy, worth 0.9261 per episode
+    warehouse-2: the optimal policy, value 0.9261 per episode
     >>> drawing.save("policy.txt")
     """
     view = PolicyView.of(task, policy)
@@ -112,73 +107,27 @@ def named_policy(name: str) -> Any:
     return Policy.load(name) if kind == FILE.name else Run.from_bytes(data, name)
 
 
-def _panels(view: PolicyView) -> Iterator[str]:
+def _lines(view: PolicyView) -> Iterator[str]:
+    """Write for each machine state a map with the action in each place."""
+    yield view.title
     for m in view.states:
         steps = view.footprint.visits[m].sum()
         yield f"\nmachine state {view.task.machine.states[m]!r}, {steps:.2f} steps per episode\n"
-        if view.has_map:
-            yield "\n".join(_map(view, m))
-        else:
-            yield from _table(view, m)
-    if view.hidden:
-        yield f"\n{view.left_out}"
-    if view.has_map:
-        stay = " (•: stay)" if "stay" in view.picture.actions else ""
-        numbers = "" if _is_wide(view) else "; numbers: visits per episode"
-        yield f"\narrows: the action when a place is visited most{stay}{numbers}; ·: never visited"
-    if view.footprint.mistakes.any() and not (view.has_map and _is_wide(view)):
+        yield from text_map(view.picture, [_sign(view, m, o) for o in range(view.task.num_observations)])
+    stay = " (•: stay)" if "stay" in view.picture.actions else ""
+    blank = "; no action: nothing to gain" if view.has_blanks else ""
+    yield f"\nin a place: its mark and the action when it is visited most{stay}; ·: never visited{blank}"
+    if view.footprint.mistakes.any():
         yield "!: here the policy loses value against the optimum"
+    if view.hidden:
+        yield view.left_out
 
 
-def _map(view: PolicyView, m: int) -> list[str]:
-    """Write the map of a machine state: in each place its mark and action above the visits; on a wide map one sign."""
-    items = ground(replace(view.picture, links=()), [""] * view.task.num_observations)
-    for o, spot in enumerate(view.picture.spots):
-        sign, visits = _note(view, m, o)
-        if _is_wide(view):
-            items.append(Text(spot.x, spot.y, sign.split()[-1].rstrip("!"), 0.3))
-        else:
-            items += [Text(spot.x, spot.y - 1 / 6, sign, 0.3), Text(spot.x, spot.y + 1 / 6, visits, 0.3)]
-    return render_text(Scene(*view.picture.extent, tuple(items)), (4, 2) if _is_wide(view) else (8, 3))
-
-
-def _is_wide(view: PolicyView) -> bool:
-    return view.picture.extent[0] > WIDEST
-
-
-def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
-    """Return the mark and the action of a place, and the visits to it."""
-    mark = view.picture.spots[o].mark
+def _sign(view: PolicyView, m: int, o: int) -> str:
+    """Return the mark of a place and the action there."""
+    mark, name = view.picture.spots[o].mark, view.action_name(m, o)
     symbol = mark.symbol if mark else ""
     if view.footprint.visits[m, o] <= NEVER:
-        return symbol or "·", ""
-    visits = f"{view.footprint.visits[m, o]:.2f}" if view.footprint.visits[m, o] >= 0.005 else "<.01"
-    before, after = f"{symbol} " if symbol else "", "!" if view.footprint.mistakes[m, o] else ""
-    return (before or " " * len(after)) + ARROWS[view.action_name(m, o)] + after, visits
-
-
-def _table(view: PolicyView, m: int) -> Iterator[str]:
-    """List the places that are visited most, if actions are not moves."""
-    order = np.argsort(-view.footprint.visits[m], kind="stable")
-    visited = [int(o) for o in order if view.footprint.visits[m, o] > NEVER]
-    rows = visited[:SHOWN_ROWS]
-    names, actions = [view.task.mdp.observation_name(o) for o in rows], [view.action_name(m, o) for o in rows]
-    first, second = max(map(len, names)), max(map(len, actions))
-    for name, action, o in zip(names, actions, rows, strict=True):
-        yield f"  {name:<{first}}  {action:<{second}}  {view.footprint.visits[m, o]:.2f}" + (
-            " !" if view.footprint.mistakes[m, o] else ""
-        )
-    if visited[SHOWN_ROWS:]:
-        yield f"  and {len(visited) - SHOWN_ROWS:,} more"
-
-
-def _machine(view: PolicyView) -> Iterator[str]:
-    item = Annotated(view.task.machine)
-    lines = [(state, line) for state in item.machine.states for line in edge_lines(item, state)]
-    sources = [rule.source for rule in item.machine.exclusive_rules]
-    order = "; in each state the first that holds counts" if len({*sources}) < len(sources) else ""
-    yield f"machine, from {item.machine.initial!r} on{order}"
-    for state, line in lines[:MAX_LINES]:
-        yield f"  {state} → {line.target}  on {line.text}"
-    if len(lines) > MAX_LINES:
-        yield f"  and {len(lines) - MAX_LINES:,} more"
+        return symbol or "·"
+    action = ARROWS.get(name, f":{name}" if name else "")
+    return symbol + action + "!" * bool(view.footprint.mistakes[m, o])

@@ -10,12 +10,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
-from praemia.pictures.renderers import render_text
-from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled
+from praemia.pictures.scene import BOLD_LETTER, GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
 from praemia.tasks.reachability import distances
@@ -24,22 +26,15 @@ from praemia.tasks.task import Task
 MAX_SPOTS = 10_000
 MAX_RING = 24
 MAX_SWATCHES = 6  # in a line of the legend
-FILL: dict[Role, str] = {
-    "plain": "#fbfbf9",
-    "start": "#cfe8f7",
-    "waypoint": "#fde8bf",
-    "goal": "#c9ecdd",
-    "danger": "#f9d6c4",
-}
-OUTLINE: dict[Role, str] = {
-    "plain": "#c3c8cf",
-    "start": "#0072b2",
-    "waypoint": "#b87a00",
-    "goal": "#00805e",
-    "danger": "#c04a00",
+COLOURS: dict[Role, tuple[str, str]] = {  # inside, outline
+    "plain": ("#fbfbf9", "#c3c8cf"),
+    "start": ("#cfe8f7", "#0072b2"),
+    "waypoint": ("#fde8bf", "#b87a00"),
+    "goal": ("#c9ecdd", "#00805e"),
+    "danger": ("#f9d6c4", "#c04a00"),
 }
 AGENT = "#e69f00"
-MARGIN, ROW, MIN_WIDTH = 20.0, 22.0, 320.0  # of a page, in pixels
+MIN_WIDTH, SWATCH = 320.0, 18.0  # of a page, and of a mark in its legend, in pixels
 
 
 def task_picture(task: Task) -> Picture:
@@ -56,8 +51,8 @@ def task_picture(task: Task) -> Picture:
         )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
     settled = task.machine.settled_states
-    for label in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
-        effects[label] = _effect(task.machine, label.intersection(task.machine.propositions), settled)
+    for true in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
+        effects[true] = _effect(task.machine, true.intersection(task.machine.propositions), settled)
     spots = [
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
@@ -97,19 +92,21 @@ def _effect(machine: RewardMachine, label: Label, settled: frozenset[int]) -> tu
     if ends:
         return "danger", "nothing is paid afterwards"
     unsure = [out.probability for out in moves if out.probability < 1.0]
-    return ("waypoint" if moves else "plain"), f"counts w.p. {max(unsure):.3g}" if unsure else ""
+    return ("waypoint" if moves else "plain"), f"counts with probability {max(unsure):.3g}" if unsure else ""
 
 
 def _payment(verb: str, outcome: Outcome) -> str:
     mean = "" if outcome.reward.is_constant else " on average"
-    chance = f" w.p. {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
+    chance = f" with probability {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
     return f"{verb} {abs(outcome.reward.mean):.3g}{mean}{chance}"
 
 
 def _graph(mdp: LabeledMDP) -> Picture:
     """Draw an MDP without a map: on a circle or, if it is large, in columns by the distance from the start."""
-    starts = mdp.start_probs > 0.0
-    marks = [Mark(str(o), is_start=bool(starts[o])) for o in range(mdp.num_observations)]
+    marks = [
+        Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
+        for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
+    ]
     if len(marks) > MAX_RING:
         return _columns(marks, distances(mdp).tolist())
     rows = mdp.edge_pairs // mdp.num_actions
@@ -121,6 +118,15 @@ def _graph(mdp: LabeledMDP) -> Picture:
         for t, mark in zip(angles, marks, strict=True)
     ]
     return Picture(tuple(spots), links=tuple(sorted(pairs)), is_round=True)
+
+
+def _arrival_labels(mdp: LabeledMDP) -> list[Label]:
+    """Return for each observation the propositions that hold whenever it is reached."""
+    labels: dict[int, Label] = {}
+    for code in np.unique(mdp.successors.astype(np.int64) * len(mdp.label_sets) + mdp.labels).tolist():
+        o, number = divmod(code, len(mdp.label_sets))
+        labels[o] = labels.get(o, mdp.label_sets[number]) & mdp.label_sets[number]
+    return [labels.get(o, frozenset()) for o in range(mdp.num_observations)]
 
 
 def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
@@ -173,15 +179,20 @@ def thin_walls(picture: Picture) -> Iterator[Item]:
     return (Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls)
 
 
+def fitted(x: float, y: float, text: str, size: float, width: float, colour: str, *, bold: bool = False) -> Text:
+    """Write a text around a point: of a size, or smaller if it would be wider than ``width``."""
+    return Text(x, y, text, size * min(1.0, width / text_width(text, size, bold=bold)), colour, bold, "middle")
+
+
 def map_scene(picture: Picture, here: int | None = None) -> Scene:
     """Draw the map of a task, with a cell as the unit; ``here`` is the observation that the agent is in."""
     roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
-    items = ground(picture, [FILL[role] for role in roles], [OUTLINE[role] for role in roles])
+    items = ground(picture, *zip(*(COLOURS[role] for role in roles), strict=True))
+    largest = 0.42 if picture.is_round else max(0.42, max(picture.extent) / 90)  # legible in small cells too
     for spot in picture.spots:
         if spot.mark:
-            size = 0.42 if len(spot.mark.symbol) < 2 else 0.32
-            size = size if picture.is_round else max(size, max(picture.extent) / 90)  # legible in small cells too
-            items.append(Text(spot.x, spot.y, spot.mark.symbol, size, INK, True, "middle"))
+            room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
+            items.append(fitted(spot.x, spot.y, spot.mark.symbol, largest, room, INK, bold=True))
     if here is not None:
         spot = picture.spots[here]
         items.append(Area(spot.x, spot.y, 0.6, 0.6, AGENT, INK, 0.04, is_round=True))
@@ -197,51 +208,21 @@ def frame_scene(picture: Picture, here: int | None = None) -> Scene:
 
 def page_scene(picture: Picture, title: str) -> Scene:
     """Draw a page: the map of a task below its title and above its legend."""
-    across, down = picture.extent
-    cell = min(46.0, max(12.0, 760.0 / max(across, down)))
-    lines = [legend_line(meaning, marks, picture.is_round) for meaning, marks in picture.legend.items()]
-    texts = [line.width for line in lines] + [text_width(title, 15), text_width(picture.caption, 12)]
-    width = max(MIN_WIDTH, across * cell, *texts) + 2 * MARGIN
-    top = MARGIN + 30.0
-    items: list[Item] = [Text(width / 2, MARGIN + 6.0, title, 15, INK, True, "middle")]
-    items += place(map_scene(picture).items, (width - across * cell) / 2, top, cell)
-    y = top + down * cell + 26.0
-    for line in lines:
-        items += place(line.items, MARGIN, y)
-        y += ROW
-    if picture.caption:
-        items.append(Text(MARGIN, y, picture.caption, 12, GREY))
-        y += ROW
-    return Scene(width, y, tuple(items), title)
+    whole = scaled(map_scene(picture), min(46.0, max(12.0, 760.0 / max(picture.extent))))
+    return page(title, whole, legend(picture, max(MIN_WIDTH, whole.width)), label(picture.caption, 12.0, GREY))
+
+
+def legend(picture: Picture, width: float) -> Scene:
+    """Draw the key to the marks, as many in a row as fit."""
+    lines = (legend_line(meaning, marks, picture.is_round) for meaning, marks in picture.legend.items())
+    return flow(lines, width, MARGIN)
 
 
 def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
-    """Draw a line of the legend: the marks that share a meaning, and what it is; y = 0 is its middle."""
-    items: list[Item] = []
-    marks = marks[:MAX_SWATCHES]
-    for i, mark in enumerate(marks):
-        x = 9.0 + ROW * i
-        items.append(Area(x, 0.0, 18.0, 18.0, FILL[mark.role], OUTLINE[mark.role], 1.5, is_round))
-        items.append(Text(x, 0.0, mark.symbol, 11 if len(mark.symbol) < 2 else 9, INK, True, "middle"))
-    indent = ROW * len(marks) + 6.0
-    items.append(Text(indent, 0.0, meaning, 13))
-    return Scene(indent + text_width(meaning, 13), ROW, tuple(items))
-
-
-def page_text(picture: Picture, title: str, here: int | None = None) -> str:
-    """Write a page as text; ``here`` puts brackets round an observation."""
-    dense = len(picture.links) >= len(picture.spots)  # so many lines are a tangle in text
-    bare = ground(replace(picture, links=()) if dense else picture, [""] * len(picture.spots))
-    for o, spot in enumerate(picture.spots):
-        symbol = spot.mark.symbol if spot.mark else "."
-        bare.append(Text(spot.x, spot.y, f"[{symbol}]" if o == here else symbol, 0.4))
-    lines = render_text(Scene(*picture.extent, tuple(bare)), (6, 3) if picture.is_round else (4, 2))
-    legend = [f"  {_symbols(marks)}  {meaning}" for meaning, marks in picture.legend.items()]
-    caption = [picture.caption] if picture.caption else []
-    return "\n".join([title, "", *lines, "", *legend, *caption]).rstrip()
-
-
-def _symbols(marks: Sequence[Mark]) -> str:
-    """List the symbols of a line of the legend."""
-    more = [] if len(marks) <= MAX_SWATCHES else ["…"]
-    return ", ".join([mark.symbol for mark in marks[:MAX_SWATCHES]] + more)
+    """Draw a line of the legend: the marks that share a meaning, and what it is."""
+    swatches = []
+    for mark in marks[:MAX_SWATCHES]:
+        area = Area(11.0, 12.0, SWATCH, SWATCH, *COLOURS[mark.role], 1.5, is_round)
+        symbol = fitted(11.0, 12.0, mark.symbol, 11.0, 15.0, INK, bold=True)
+        swatches.append(Scene(SWATCH + 4.0, SWATCH + 6.0, (area, symbol)))
+    return beside([*swatches, label(meaning, 13.0)], 4.0)

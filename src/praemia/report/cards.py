@@ -12,7 +12,7 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.plan_from import ExploredPlan
 from praemia.inference.answer import Inference
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.episodes import path_scene
+from praemia.pictures.episodes import frames
 from praemia.pictures.inferred import inference_drawing
 from praemia.pictures.scene import Scene
 from praemia.pictures.show import show
@@ -159,7 +159,7 @@ def _episode(episode: Episode) -> Card:
     return Card(
         f"An episode of {episode.task.name}, seed {episode.seed}",
         [plural(len(rows), "step"), f"return {episode.total_reward:g}"],
-        {"its path": lambda: path_scene(episode)},
+        {"its path": lambda: list(frames(episode))[-1]},
         [Table(header, rows[:MAX_STEPS])],
         [f"and {plural(num_more, 'more step')}; print(episode) lists all"] if num_more > 0 else [],
     )

@@ -12,7 +12,7 @@ import html
 import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,18 +27,19 @@ from praemia.errors import MissingExtraError, ModelError, ParameterError
 from praemia.experiments.jobs import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
+from praemia.pictures.diagrams import machine_beside
+from praemia.pictures.footprints import NEVER
 from praemia.pictures.learning import LearningView, ShownPlan
-from praemia.pictures.machine_layout import fitting_layout
 from praemia.pictures.policy_page import (
     MAX_HEIGHT,
     MAX_WIDTH,
+    SMALLEST_CELL,
     action_mark,
     loss_mark,
     place_marks,
-    shows_actions,
 )
 from praemia.pictures.renderers import render_svg, svg_elements
-from praemia.pictures.scene import INK, Item, Scene, place
+from praemia.pictures.scene import INK, Item, Scene
 from praemia.pictures.task_picture import beneath, cells, legend_line, task_picture, thin_walls
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
 from praemia.report.charts import BLUE, GREEN, Chart, Curve
@@ -150,7 +151,7 @@ def _page(view: LearningView, title: str) -> str:
         "episodes": run.num_episodes,
         "zero": ZERO,
         "levels": LEVELS,
-        "arrows": shows_actions(picture, _cell_size(picture)),
+        "arrows": _cell_size(picture) >= SMALLEST_CELL,
     }
     packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
     return render_page(
@@ -216,13 +217,14 @@ def _glyphs(view: LearningView) -> Iterator[Item]:
 def _plan_data(view: LearningView, plan: ShownPlan, across: Axis) -> dict[str, Any]:
     """Return a plan as the page takes it: numbers, and for each machine state two texts with a character per place.
 
-    ``actions`` holds the action plus 1, 0 where the plan never is; ``levels`` the visits, from 0 to ``LEVELS`` − 1,
-    plus ``LEVELS`` where the plan loses value.
+    ``actions`` holds the action plus 1, 0 where none is shown; ``levels`` the visits, from 1 to ``LEVELS`` − 1, 0 where
+    the plan never is, plus ``LEVELS`` where the plan loses value.
     """
     states = list(view.states)
     visits, actions, mistakes = (part[states] for part in plan.footprint[:3])
     darkest = float(visits.max())
-    levels = np.rint(visits / (darkest or 1.0) * (LEVELS - 1)).astype(np.int64) + LEVELS * mistakes
+    shades = 1 + np.rint(visits / (darkest or 1.0) * (LEVELS - 2)).astype(np.int64)
+    levels = np.where(visits > NEVER, shades, 0) + LEVELS * mistakes
     return {
         "number": plan.number + 1,
         "episode": plan.episode + 1,
@@ -259,15 +261,14 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
 def _machine(task: Task) -> Markup:
     """Draw the machine; nothing if it is too large or Graphviz is missing."""
     try:
-        layout = fitting_layout(task.machine, MAX_WIDTH, MAX_HEIGHT)
+        scene = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)
     except MissingExtraError:
-        layout = None
-    return Markup() if layout is None else _svg(layout.scene)
+        scene = None
+    return Markup() if scene is None else _svg(scene)
 
 
 def _key_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Markup:
-    line = legend_line(meaning, marks, is_round)
-    return _svg(replace(line, items=tuple(place(line.items, 0.0, line.height / 2))))
+    return _svg(legend_line(meaning, marks, is_round))
 
 
 def _svg(scene: Scene) -> Markup:

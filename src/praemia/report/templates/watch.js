@@ -41,8 +41,8 @@
       const before = panel.drawn[place];
       if (before && before.action === action && before.level === level) continue;
       before?.items.forEach(item => item.remove());
-      const share = (level % data.levels) / (data.levels - 1), items = [], cell = panel.cells[place];
-      cell.classList.toggle("visited", action > 0);
+      const shade = level % data.levels, share = (shade - 1) / (data.levels - 2), items = [], cell = panel.cells[place];
+      cell.classList.toggle("visited", shade > 0);
       cell.style.setProperty("--level", share);
       if (action > 0 && data.arrows) {
         const item = mark(panel.actions, place, action);
@@ -69,7 +69,7 @@
     slider.value = at;
     for (const name of ["number", "episode"]) byId(name).textContent = plan[name].toLocaleString("en");
     for (const name of ["value", "lacks", "regret", "darkest"]) byId(name).textContent = plan[name];
-    slider.setAttribute("aria-valuetext", `plan ${plan.number}, from episode ${plan.episode}, worth ${plan.value}`);
+    slider.setAttribute("aria-valuetext", `plan ${plan.number}, from episode ${plan.episode}, value ${plan.value}`);
     panels.forEach((panel, i) => {
       panel.steps.textContent = plan.steps[i];
       draw(panel, plan.actions[i], plan.levels[i]);
