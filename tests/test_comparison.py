@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,3 +107,26 @@ def test_without_matplotlib_there_are_tables_and_a_word_on_the_figure(
     assert "no picture: figures need matplotlib" in result._repr_html_()
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
         result.figure  # noqa: B018
+
+
+def test_workers_play_the_same_runs_and_the_runs_can_be_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = (praemia.compare(TASK, ["headroom", "random"], 30, num_runs=2, jobs=jobs) for jobs in (1, 2))
+    for first, second in zip(one.series, two.series, strict=True):
+        assert first.title == second.title
+        assert first.final.tolist() == second.final.tolist()
+    assert one.to_frame()["regret"].tolist() == [value for series in one.series for value in series.final.tolist()]
+    one.save(tmp_path / "runs")
+    assert sorted(run.learner for run in praemia.load_runs(tmp_path / "runs")) == ["headroom"] * 2 + ["random"] * 2
+    assert execute(["report", str(tmp_path / "runs")]) == 0
+    assert "riverswim-3, 30 episodes, seed 0" in capsys.readouterr().out
+    with pytest.raises(ParameterError, match="jobs=0"):
+        praemia.compare(TASK, ["random"], 5, num_runs=1, jobs=0)
+
+
+def test_a_regret_that_is_only_rounding_is_nothing() -> None:
+    result = praemia.compare(praemia.envs.make("warehouse-3"), ["optimal", "random"], 50, num_runs=4)
+    assert result.table.rows[0][1] == "0"
+    assert "×10" not in str(result)
+    assert list(result.table.strong) == [0]

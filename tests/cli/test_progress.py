@@ -54,6 +54,20 @@ def test_work_is_mentioned_after_two_seconds_and_then_every_five(
     ]
 
 
+def test_the_last_line_is_of_finished_work(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = clock.display()
+    report = shown.count("episodes")
+    for second in range(5):
+        clock.now = 100.0 + second
+        report(100 * second, 400)
+        shown.tick()
+    shown.stop()
+    assert capsys.readouterr().err.splitlines() == [
+        "episodes: 200 of 400, 50%, about 2 s left",
+        "episodes: 400 of 400, 100%",
+    ]
+
+
 def test_a_count_that_does_not_move_is_told_again(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     shown = clock.display()
     report = shown.count("draws")

@@ -42,7 +42,7 @@ from praemia.pictures.renderers import render_svg, svg_elements
 from praemia.pictures.scene import INK, Item, Scene
 from praemia.pictures.task_picture import beneath, cells, legend_line, task_picture, thin_walls
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
-from praemia.report.charts import BLUE, GREEN, Chart, Curve
+from praemia.report.charts import GREEN, Chart, Curve, styles
 from praemia.report.rendering import render_page, resource
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
@@ -167,7 +167,7 @@ def _page(view: LearningView, title: str) -> str:
         caption=picture.caption,
         is_round=picture.is_round,
         hidden=view.hidden,
-        curves=plots(charts, {"plan": BLUE, "optimum": GREEN}),
+        curves=plots(charts, {**styles([("plan", run.learner)]), "optimum": GREEN}),
         machine=_machine(view.task),
         scripts=[resource("report.js"), resource("watch.js")],
         own_style=resource("watch.css"),
