@@ -42,7 +42,6 @@ Measure = Literal[
     "not converged",
 ]
 Question = Literal["above", "below", "level", "no less", "no more"]
-AGAINST = ("machine states", "horizon", "observations")
 COMPARING = ("ratio", "difference", "margin growth", "relative growth", "ratio by kind")  # measures of two learners
 OF_TWO_TASKS = ("margin growth", "size effect", "relative growth")
 
