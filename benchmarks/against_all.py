@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from praemia import Task, envs, learners, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.loading import load_experiment
 from praemia.statistics.intervals import ratio_within_groups
 from praemia.text_tables import Table, number

@@ -146,9 +146,9 @@ def make_agent(study: str, arm: str, seed: int) -> tuple[Any, Callable[[Any], fl
         return CounterfactualDQN("MlpPolicy", world, seed=seed, **FOR_DQN), exact_score(task, world.observation)
     env = cells(task)
     more = counterfactual_replay(env, seed) if arm == WITH else {}
-    size = task.num_observations
+    size, states = task.num_observations, task.num_machine_states
     return DQN("MlpPolicy", env, seed=seed, **FOR_DQN, **more), exact_score(
-        task, lambda o, m: env.layout.join(one_hot(o, size), m, 0)
+        task, lambda o, m: np.concatenate((one_hot(m, states), one_hot(o, size)))
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.wrappers import FlattenObservation
 from numpy.typing import NDArray
 
 import praemia
@@ -76,7 +77,7 @@ def square_labels(o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> set[str]
     return corners.get((bool(o_next[0] > 0.0), bool(o_next[1] > 0.0)), set())
 
 
-def square(seed: int) -> praemia.MachineWrapper:
+def square(seed: int) -> gymnasium.Env[Any, Any]:
     """Make the square; the task is to fetch the item, to deliver it and to go home, which pays."""
     machine = (
         praemia.MachineBuilder("empty", propositions=("item", "delivery", "home"))
@@ -87,13 +88,12 @@ def square(seed: int) -> praemia.MachineWrapper:
         .edge("delivered", "home", "done", reward=1)
         .build()
     )
-    env = praemia.MachineWrapper(Square(), square_labels, machine, HORIZON, flat=True, until_done=True)
+    env = FlattenObservation(praemia.MachineWrapper(Square(), square_labels, machine, HORIZON, until_done=True))
     env.reset(seed=seed)
     return env
 
 
-def cells(task: praemia.Task) -> praemia.MachineWrapper:
+def cells(task: praemia.Task) -> gymnasium.Env[Any, Any]:
     """Make a task's environment for learners that want vectors."""
-    return praemia.MachineWrapper(
-        Cells(task), cell_labels(task), task.machine, task.horizon, flat=True, until_done=True
-    )
+    env = praemia.MachineWrapper(Cells(task), cell_labels(task), task.machine, task.horizon, until_done=True)
+    return FlattenObservation(env)

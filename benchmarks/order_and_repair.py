@@ -22,7 +22,7 @@ from headroom_030 import Headroom030
 from scipy.stats import fisher_exact
 
 from praemia import Run, Task, envs, learners, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.experiments.loading import load_experiment
 from praemia.statistics.intervals import ratio_over_groups, ratio_within_groups
 from praemia.statistics.measures import did_not_converge

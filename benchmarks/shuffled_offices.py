@@ -1,4 +1,4 @@
-"""Offices to choose constants on: QR-Max's buildings with everything in them moved to cells drawn by a seed."""
+"""Offices to choose constants on: QR-Max's buildings with everything in them moved to cells sampled by a seed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 import praemia.envs  # noqa: F401
 from praemia import Task, solve
+from praemia.envs.builtin_machines import in_stages
 from praemia.envs.grid_map import GridMap
 
 office = sys.modules["praemia.envs.office"]  # the package has a function of this name
@@ -26,7 +27,7 @@ def shuffled(text: str, rng: np.random.Generator) -> str:
 
 
 def shuffled_offices(seed: int = 500) -> list[Task]:
-    """Return a task for each setting, with its discount of .9; drawn again where next to nothing can be earned."""
+    """Return a task for each setting, with its discount of .9; sampled again where next to nothing can be earned."""
     tasks = []
     for number, (building, errand) in enumerate(SETTINGS):
         rng = np.random.default_rng((seed, number))
@@ -34,7 +35,8 @@ def shuffled_offices(seed: int = 500) -> list[Task]:
             text = shuffled(office.MAPS[building], rng)
             legend = {letter: names for letter, names in office.PUBLISHED_LEGEND.items() if letter in text}
             grid = GridMap(text, legend, start="S", slip=office.PUBLISHED_SLIP, slip_when_blocked=False)
-            machine = office._errand(grid, office.ERRANDS[errand])
+            propositions = sorted({name for names in grid.legend.values() for name in names})
+            machine = in_stages(office.ERRANDS[errand], propositions, hazard="plant")
             name = f"shuffled-map{building}-exp{errand}"
             task = Task(grid.mdp(), machine, HORIZON, name, office.DISCOUNT, until_done=True)
             if solve(task, keep_values=False).value > LEAST_VALUE:

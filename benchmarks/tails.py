@@ -18,7 +18,7 @@ from praemia.statistics.intervals import ratio_over_groups
 from praemia.text_tables import Table, number
 
 RANDOM = tuple(f"random-20x4x5-{seed}" for seed in range(6))
-DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in ("sparse", "dense", "actions") for seed in range(4))
+DRAWN = tuple(f"generated-{kind}-{seed}" for kind in ("sparse", "dense", "actions") for seed in range(4))
 OURS, REFERENCE = "headroom", "ucbvi-prm"
 MEASURES: dict[str, Callable[[np.ndarray], float]] = {
     "mean": lambda final: float(final.mean()),

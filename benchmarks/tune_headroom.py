@@ -21,14 +21,14 @@ from headroom_030 import Headroom030
 from shuffled_offices import shuffled_offices
 
 from praemia import Run, Task, envs, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.kernels.bonus import natural_log
 from praemia.learners import Headroom
 from praemia.statistics.measures import did_not_converge
 from praemia.text_tables import Table
 
 TUNING_SEEDS = range(1000, 2**63)  # generated tasks of these seeds are for choosing constants
-DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
+DRAWN = tuple(f"generated-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
 DRAWN_EPISODES = 3_000
 OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
 

@@ -21,7 +21,7 @@ from headroom_030 import Headroom030
 from tune_headroom import TUNING_SEEDS
 
 from praemia import Run, Task, envs, learners, simulate
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.learners import Headroom
 from praemia.statistics.measures import did_not_converge
 from praemia.text_tables import Table

@@ -51,7 +51,8 @@ def there_and_back() -> praemia.RewardMachine:
 
 
 def line(
-    *, ends_at: float = 2.0, horizon: int | None = 8, actions: Any = None, **options: Any
-) -> praemia.MachineWrapper:
-    """Make the line with the machine; options are those of the wrapper."""
-    return praemia.MachineWrapper(Line(ends_at, actions), side, there_and_back(), horizon, **options)
+    *, ends_at: float = 2.0, horizon: int | None = 8, actions: Any = None, flat: bool = False, **options: Any
+) -> Any:
+    """Make the line with the machine, as one vector if ``flat``; options are those of the wrapper."""
+    env = praemia.MachineWrapper(Line(ends_at, actions), side, there_and_back(), horizon, **options)
+    return gymnasium.wrappers.FlattenObservation(env) if flat else env

@@ -116,7 +116,7 @@ def of_exploring(task: Task) -> tuple[dict[str, str], dict[str, str], list[float
     return shared, {"likely loss": digest(likely.losses, likely.mean)}, [x for row in numbers for x in row]
 
 
-def of_drawn_tasks(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def of_generated_tasks(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for name in names:
         task = envs.make(name)
         yield name, digest(task.mdp.indptr, task.mdp.successors, task.mdp.probs, task.mdp.start_probs, task.horizon)
@@ -140,8 +140,8 @@ def answers() -> Answers:
         depends = name.split()[0].rstrip(",") in (*BY_DRAWING, *BY_LOGARITHMS)
         (machine if depends else everywhere)[name] = found
     shared, own, close = of_exploring(task)
-    everywhere |= shared | dict(of_drawn_tasks(("drawn-chain-1", "drawn-lake-1", "drawn-queue-1")))
-    machine |= own | dict(of_drawn_tasks(("drawn-dense-1", "drawn-store-1", "random-5x2x3-1")))
+    everywhere |= shared | dict(of_generated_tasks(("generated-chain-1", "generated-lake-1", "generated-queue-1")))
+    machine |= own | dict(of_generated_tasks(("generated-dense-1", "generated-store-1", "random-5x2x3-1")))
     machine[CLOSE] = digest(close)
     return {"x86": everywhere, "machine": machine, "close": {CLOSE: close}, "probe": probe()}
 

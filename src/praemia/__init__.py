@@ -6,8 +6,10 @@ The public names, each imported when it is first used: describing a task needs n
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 from praemia.learners.registry import CLASSES
@@ -55,3 +57,32 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def _register_environments() -> None:
+    import_module("praemia.envs.registry").register()
+
+
+class _OnGymnasium:
+    """Register the environments once Gymnasium is imported: praemia alone is imported without it, and so faster."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        spec: Any = find_spec(name)
+        if spec is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                _register_environments()
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+if "gymnasium" in sys.modules:
+    _register_environments()
+else:
+    sys.meta_path.insert(0, _OnGymnasium())  # type: ignore[arg-type]

@@ -195,3 +195,9 @@ def require_whole(
         limits = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
         raise error(f"{name}={value!r}; expected a whole number {limits}")
     return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def require_one_of(name: str, value: object, values: Collection[int]) -> None:
+    """Raise an error unless a value is one of some integers; 1.0 and True are not 1."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value not in values:
+        raise ParameterError(f"{name}={value!r}; expected one of {', '.join(map(str, values))}")

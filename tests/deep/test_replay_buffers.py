@@ -31,7 +31,7 @@ def small(**more: Any) -> dict[str, Any]:
     return {"learning_starts": 40, "batch_size": 16, "buffer_size": 6_000, "policy_kwargs": {"net_arch": [16]}} | more
 
 
-def discrete_line(**options: Any) -> praemia.MachineWrapper:
+def discrete_line(**options: Any) -> Any:
     """Make the line with three actions: left, nothing, right."""
     return line(actions=spaces.Discrete(3), **options)
 
@@ -47,8 +47,8 @@ def shown(array: Any, row: int, env: int) -> tuple[float, int]:
     """Return the position and the machine state that a buffer holds, whatever the layout."""
     if isinstance(array, dict):
         return float(array["observation"][row, env, 0]), int(array["machine_state"][row, env].item())
-    vector = array[row, env]
-    return float(vector[0]), int(np.flatnonzero(vector[1 : 1 + STATES] > 0.5).item())
+    vector = array[row, env]  # the entries of a dictionary are flattened in alphabetical order
+    return float(vector[STATES]), int(np.flatnonzero(vector[:STATES] > 0.5).item())
 
 
 def require_true_steps(buffer: Any, live: list[int], *, settled: tuple[int, ...] = (), ends_at: float = 2.0) -> int:
@@ -92,15 +92,16 @@ def test_dqn_trains_with_it(flat: bool) -> None:
     require_true_steps(agent.replay_buffer, [0, 1, 2])
 
 
-@pytest.mark.parametrize("flat", [False, True], ids=["dictionary", "number"])
+@pytest.mark.parametrize("flat", [False, True], ids=["dictionary", "vector"])
 def test_dqn_trains_on_a_built_in_task(flat: bool) -> None:
     task = praemia.envs.warehouse(size=3)
-    agent = trained(DQN, praemia.envs.TaskEnv(task.with_until_done(), flat=flat))
+    env = praemia.envs.TaskEnv(task.with_until_done())
+    agent = trained(DQN, gymnasium.wrappers.FlattenObservation(env) if flat else env)
     assert agent.replay_buffer.size() == 2 * STEPS
     if flat:
-        seen = agent.replay_buffer.observations[: 2 * STEPS, 0, 0].reshape(STEPS, 2)
-        assert (np.sort(seen // task.num_observations, axis=1) == [0, 1]).all()
-        assert (np.ptp(seen % task.num_observations, axis=1) == 0).all()
+        seen = agent.replay_buffer.observations[: 2 * STEPS, 0].reshape(STEPS, 2, -1)
+        assert (seen[:, :, :3].sum(axis=1) == [1.0, 1.0, 0.0]).all()  # each step in both live machine states
+        assert (np.ptp(seen[:, :, 3:], axis=1) == 0).all()
 
 
 @pytest.mark.parametrize("kind", [None, SubprocVecEnv], ids=["one process", "several processes"])
@@ -139,11 +140,11 @@ def test_time_limits_are_ends_if_the_buffer_is_told_so() -> None:
     np.testing.assert_array_equal(ends, np.repeat(cut[:, None], 3, axis=1))
 
 
-def test_the_horizon_is_the_end_if_the_step_is_shown() -> None:
-    buffer = trained(SAC, line(horizon=4, show_step=True)).replay_buffer
-    assert buffer.timeouts.sum() == 0
-    steps = buffer.next_observations["step"][: 3 * STEPS, 0, 0]
-    np.testing.assert_array_equal(buffer.dones[: 3 * STEPS, 0], steps == 4)
+def test_the_step_that_another_wrapper_shows_is_kept() -> None:
+    env = gymnasium.wrappers.TimeAwareObservation(gymnasium.wrappers.TimeLimit(line(horizon=None), 4), flatten=False)
+    buffer = trained(SAC, env).replay_buffer
+    steps = buffer.next_observations["time"][: 3 * STEPS, 0, 0]
+    np.testing.assert_array_equal(steps, np.repeat(np.arange(STEPS) % 4 + 1, 3))
 
 
 def test_a_full_buffer_drops_the_oldest() -> None:

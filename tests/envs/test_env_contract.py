@@ -67,17 +67,15 @@ def test_pictures_show_every_observation_and_are_valid_xml(name: str) -> None:
         assert f"{', '.join(mark.symbol for mark in marks[:6])}  {meaning}" in text
 
 
-@pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_gymnasium_finds_nothing_to_warn_about(family: str, flat: bool) -> None:
-    env = gymnasium.make(FAMILIES[family].gymnasium_id, flat=flat)
-    check_env(env.unwrapped)
+def test_gymnasium_finds_nothing_to_warn_about(family: str) -> None:
+    check_env(gymnasium.make(FAMILIES[family].gymnasium_id).unwrapped)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_seed_gives_one_trajectory(name: str) -> None:
     def trajectory(seed: int) -> list[object]:
-        env = TaskEnv(envs.make(name), flat=True)
+        env = TaskEnv(envs.make(name))
         start, _ = env.reset(seed=seed)
         steps = [env.step(t % env.action_space.n) for t in range(env.task.horizon)]
         return [start, *((state, reward, info["label"]) for state, reward, _, _, info in steps)]

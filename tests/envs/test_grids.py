@@ -151,7 +151,9 @@ def test_a_task_that_is_only_drawn_by_a_map_is_not_written_as_the_map(tmp_path: 
     assert praemia.solve(praemia.load_task(tmp_path / "task.yaml")).value == praemia.solve(task).value
 
 
-@pytest.mark.parametrize("name", ["office-mail", "drawn-lake-42", "drawn-office-3", "drawn-traps-1", "drawn-rooms-2"])
+@pytest.mark.parametrize(
+    "name", ["office-mail", "generated-lake-42", "generated-office-3", "generated-traps-1", "generated-rooms-2"]
+)
 def test_built_in_maps_are_written_as_maps(tmp_path: Path, name: str) -> None:
     task = envs.make(name)
     praemia.save_task(task, tmp_path / "task.yaml")
@@ -161,22 +163,10 @@ def test_built_in_maps_are_written_as_maps(tmp_path: Path, name: str) -> None:
     assert praemia.solve(again).value == praemia.solve(task).value
 
 
-def test_a_corridor_written_out() -> None:
-    """Three cells in a row; right goes on w.p. 0.7 and stays otherwise, for its sides are walls."""
-    task = make("S.g", legend={"g": "goal"})
-    right = [[0.3, 0.7, 0.0], [0.0, 0.3, 0.7], [0.0, 0.0, 1.0]]
-    up = [[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9]]
-    np.testing.assert_allclose(task.mdp.to_dense()[:, 1], right, atol=1e-15)
-    np.testing.assert_allclose(task.mdp.to_dense()[:, 0], up, atol=1e-15)
-
-
-def test_one_number_is_lost_to_both_sides_in_halves() -> None:
+def test_the_sides_of_a_slip_are_those_of_the_move() -> None:
+    """Meaning up, the right is right; meaning down, it is left. One number is shared by both."""
     one, four = make("S.\n..", slip=0.3), make("S.\n..", slip=(0.7, 0.15, 0.15, 0.0))
     np.testing.assert_array_equal(one.mdp.to_dense(), four.mdp.to_dense())
-
-
-def test_the_sides_of_a_slip_are_those_of_the_move() -> None:
-    """Meaning up, the right is right; meaning down, it is left."""
     kernel = make("...\n.S.\n...", slip=(0.0, 1.0, 0.0, 0.0)).mdp.to_dense()
     assert [int(kernel[4, a].argmax()) for a in range(4)] == [5, 7, 3, 1]
 
@@ -188,17 +178,6 @@ def test_reaching_a_cell_or_staying_there_makes_its_letter_true_and_leaving_does
     assert [set(sets[number]) for number in numbers] == [{"goal"}, {"goal"}, set(), {"goal"}, set()]
 
 
-def test_a_letter_may_stand_for_several_propositions() -> None:
-    task = make("Sb", legend={"b": ["goal", "other"]}, machine=pays("goal", "other"))
-    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal", "other"})}
-
-
-def test_a_one_way_cell_can_be_entered_from_anywhere_and_left_in_one_direction() -> None:
-    kernel = make("S>.", slip=0.0).mdp.to_dense()
-    assert [int(kernel[1, a].argmax()) for a in range(4)] == [1, 2, 1, 1]
-    assert kernel[0, 1, 1] == kernel[2, 3, 1] == 1.0
-
-
 def test_a_letter_of_the_legend_is_no_arrow_and_no_start() -> None:
     kernel = make("h>.", legend={">": "goal"}, start="h", slip=0.0).mdp.to_dense()
     assert kernel[1, 3, 0] == 1.0
@@ -206,12 +185,6 @@ def test_a_letter_of_the_legend_is_no_arrow_and_no_start() -> None:
     assert task.mdp.start_probs.tolist() == [0.0, 0.0, 1.0]
     with pytest.raises(ModelError, match=r"'S' is explained otherwise.*start"):
         make("S.h", legend={"S": "goal"})
-
-
-def test_the_start_may_have_a_label_of_its_own() -> None:
-    task = make("h.", legend={"h": "goal"}, start="h", slip=0.0)
-    assert task.mdp.start_probs[0] == 1.0
-    assert frozenset({"goal"}) in task.mdp.label_sets
 
 
 def test_a_room_is_what_walls_and_doors_enclose() -> None:
@@ -234,18 +207,6 @@ def test_a_room_is_what_walls_and_doors_enclose() -> None:
     assert found["2,3"] == set()  # the door
     assert found["1,6"] == {"goal", "office", "quiet"}
     assert all(found[f"3,{c}"] == {"office", "quiet"} for c in (4, 5, 6))
-
-
-@pytest.mark.parametrize("size", [2, 4])
-def test_the_warehouse_is_a_map(size: int) -> None:
-    middle = "." * (size - 2)
-    text = "\n".join([f"S{middle}i", *["." * size] * (size - 2), f".{middle}d"])
-    built_in = envs.warehouse(size)
-    legend = {"i": "item", "d": "delivery"}
-    own = envs.grid(text, legend=legend, machine=built_in.machine, horizon=3 * size, stay=True)
-    for name in ("indptr", "successors", "probs", "labels", "start_probs"):
-        np.testing.assert_array_equal(getattr(own.mdp, name), getattr(built_in.mdp, name))
-    np.testing.assert_allclose(own.mdp.to_dense(), dense(text.split(), (0.7, 0.1, 0.1, 0.1), stay=True), atol=1e-15)
 
 
 FILE = """
@@ -373,7 +334,7 @@ def test_the_picture_of_a_map_is_the_map_and_says_what_letters_do() -> None:
         ("S", {"slip": True}, "slip=True; expected"),
         ("S", {"slip": ["1", "0", "0", "0"]}, "slip=.*expected four"),
         ("S", {"slip": float("nan")}, "slip=nan; expected"),
-        ("S", {"stay": "yes"}, "stay='yes'; expected true or false"),
+        ("S", {"stay": "yes"}, "stay='yes'; expected True or False"),
         ("", {}, "map: found ''; expected rows"),
         ("S|.\n...", {}, r"row 1, column 2: a thin wall '\|' among cells; the whole row or the whole column"),
         (None, {}, "map: found None; expected rows"),
@@ -418,3 +379,9 @@ def test_a_start_that_the_legend_explains_too_is_saved(tmp_path: Path) -> None:
     again = praemia.load_task(tmp_path / "task.yaml")
     assert praemia.solve(again).value == praemia.solve(task).value
     assert again.mdp.start_probs.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("letters", [{"legend": {"k": "goal"}}, {"rooms": {"k": "goal"}}, {}])
+def test_starts_are_marked_whatever_else_their_letter_means(letters: dict[str, object]) -> None:
+    task = make("k....", start="k", **letters)
+    assert [spot.mark.is_start for spot in task_picture(task).spots if spot.mark] == [True]

@@ -18,6 +18,7 @@ from praemia.errors import ModelError, ParameterError, UnknownNameError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.planning.exact import solve
+from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 Table = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
@@ -164,6 +165,38 @@ def test_any_table_keeps_its_value(table: Table, horizon: int) -> None:
     machine = paying(r0=0, r1=0.25, r2=0.5, r3=0.75)
     expected = table_value(table, {0: 1.0}, horizon, lambda s, a, z, r: reward(s, a, z))
     assert solve(Task(mdp, machine, horizon)).value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{1: "one", 2: {"two"}}, lambda o, a, z: {1: "one", 2: ["two"]}.get(z, ()), {0: (), 1: ["one"], 2: "two"}],
+)
+def test_labels_are_texts_or_sets_by_next_observation_or_from_a_function(labels: Any) -> None:
+    rules = [LabelRule("one", target=1), LabelRule("two", target=2)]
+    by_rules, found = from_gymnasium(TableEnv(BOTH_WAYS), rules), from_gymnasium(TableEnv(BOTH_WAYS), labels)
+    sets = [[mdp.label_sets[label] for label in mdp.labels] for mdp in (by_rules, found)]
+    assert sets[0] == sets[1]
+    rows = {(o, 0): dict.fromkeys(range(3), 1 / 3) for o in range(3)}
+    mdp = LabeledMDP.from_rows(3, 1, rows, labels)
+    assert [mdp.label_sets[label] for label in mdp.labels] == [set(), {"one"}, {"two"}] * 3
+
+
+@pytest.mark.parametrize("labels", [["one"], [5], {1: 5}, {"x": "one"}, 3])
+def test_labels_of_another_form_are_one_clear_error(labels: Any) -> None:
+    with pytest.raises(ModelError, match="expected"):
+        LabeledMDP.from_rows(1, 1, {(0, 0): {0: 1.0}}, labels)
+
+
+def test_labels_in_the_environments_own_terms_name_its_observations() -> None:
+    env = TableEnv(BOTH_WAYS)
+    env.observation_space = Discrete(3, start=4)
+    env.P = {
+        s + 4: {a: [(p, z + 4, r, over) for p, z, r, over in row] for a, row in rows.items()}
+        for s, rows in BOTH_WAYS.items()
+    }
+    env.initial_state_distrib = [1.0, 0.0, 0.0]
+    mdp = from_gymnasium(env, {6: "two"})
+    assert [set(mdp.label_sets[label]) for label in mdp.labels[mdp.successors == 2]] == [{"two"}]
 
 
 def test_unknown_ids_are_one_clear_error() -> None:

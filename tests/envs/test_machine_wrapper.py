@@ -15,6 +15,7 @@ import pytest
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.wrappers import FlattenObservation, TimeAwareObservation, TimeLimit
 from scipy.stats import chi2
 
 from praemia import BlackBox, MachineBuilder, MachineWrapper, Reward, RewardMachine, learners, simulate
@@ -25,32 +26,12 @@ with warnings.catch_warnings():
     import minigrid  # noqa: F401  registers its environments
 
 
-def cart(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
-    return {"right"} if z[0] > 0.05 else {"left"} if z[0] < -0.05 else set()
-
-
-def car(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
-    return {"left"} if z[0] < -0.55 else {"right"} if z[0] > -0.45 else set()
-
-
-def taxi(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
-    return {"left"} if z // 20 % 5 < 2 else {"right"}
-
-
-def lake(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
-    return {"left"} if z % 4 == 0 else {"right"} if z % 4 == 3 else set()
-
-
-def grid(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
-    return {"left"} if z["direction"] == 2 else {"right"} if z["direction"] == 0 else set()
-
-
 WORLDS: dict[str, Any] = {
-    "CartPole-v1": cart,
-    "MountainCar-v0": car,
-    "Taxi-v4": taxi,
-    "FrozenLake-v1": lake,
-    "MiniGrid-Empty-5x5-v0": grid,
+    "CartPole-v1": lambda o, a, z, info: "right" if z[0] > 0.05 else "left" if z[0] < -0.05 else (),
+    "MountainCar-v0": lambda o, a, z, info: {"left"} if z[0] < -0.55 else {"right"} if z[0] > -0.45 else set(),
+    "Taxi-v4": lambda o, a, z, info: ["left"] if z // 20 % 5 < 2 else ["right"],
+    "FrozenLake-v1": {0: "left", 4: "left", 8: {"left"}, 12: ["left"], **dict.fromkeys((3, 7, 11, 15), "right")},
+    "MiniGrid-Empty-5x5-v0": lambda o, a, z, info: {2: "left", 0: "right"}.get(int(z["direction"]), ()),
 }
 MACHINE = RewardMachine.from_ltlf("F(right & F left)").over(["left", "right"])
 worlds = pytest.mark.parametrize("name", WORLDS)
@@ -98,9 +79,7 @@ def event(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
 
 @worlds
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")  # check_env advises against wrappers and infinite bounds
-@pytest.mark.parametrize(
-    "options", [{}, {"horizon": 20, "show_step": True}, {"until_done": True}, {"add_reward": True}]
-)
+@pytest.mark.parametrize("options", [{}, {"horizon": 20}, {"until_done": True}, {"add_reward": True}])
 def test_gymnasium_finds_nothing_wrong(name: str, options: Any) -> None:
     check_env(wrap(name, **options), skip_render_check=True)
 
@@ -148,7 +127,7 @@ def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
 @pytest.mark.parametrize("name", ["CartPole-v1", "FrozenLake-v1"])
 def test_vector_environments_show_what_single_ones_do(kind: Any, name: str) -> None:
-    makers: list[Callable[[], Any]] = [lambda: wrap(name, horizon=15, flat=True)] * 2
+    makers: list[Callable[[], Any]] = [lambda: FlattenObservation(wrap(name, horizon=15))] * 2
     many, single = kind(makers), [make() for make in makers]
     try:
         shown, _ = many.reset(seed=[3, 4])
@@ -171,29 +150,22 @@ def test_vector_environments_show_what_single_ones_do(kind: Any, name: str) -> N
 # How the machine's state is shown
 
 
-def test_a_vector_has_a_place_for_each_machine_state_and_one_for_the_step() -> None:
-    env = MachineWrapper(Always(Box(0.0, 1.0, (2,))), event, patterns_machine(), 4, flat=True, show_step=True)
-    first, _ = env.reset(seed=0)
-    second, *_ = env.step(1)
-    assert env.observation_space.shape == (2 + 3 + 1,)
-    assert first[2:].tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert second[2:].tolist() == [0.0, 1.0, 0.0, 0.25]
-    np.testing.assert_array_equal(env.layout.with_machine_state(second, 2), [*second[:2], 0.0, 0.0, 1.0, 0.25])
-
-
-def test_a_number_counts_steps_machine_states_and_observations() -> None:
-    env = MachineWrapper(Always(Discrete(1, start=5)), event, patterns_machine(), 4, flat=True, show_step=True)
-    assert env.observation_space == Discrete(3 * 5)
-    assert [env.reset(seed=0)[0], env.step(1)[0], env.step(0)[0]] == [0, 1 * 3 + 1, 2 * 3 + 1]
-    assert env.layout.with_machine_state(np.int64(7), 2) == 8
+def test_gymnasiums_wrappers_make_vectors_of_it_and_show_the_step() -> None:
+    env = MachineWrapper(TimeLimit(Always(Box(0.0, 1.0, (2,))), 4), event, patterns_machine())
+    timed = TimeAwareObservation(TimeLimit(env, 4), flatten=False, normalize_time=True)
+    assert set(timed.observation_space.spaces) == {"machine_state", "observation", "time"}
+    flat = FlattenObservation(env)
+    first, _ = flat.reset(seed=0)
+    second, *_ = flat.step(1)
+    assert flat.observation_space.shape == (3 + 2,)
+    assert (first[:3].tolist(), second[:3].tolist()) == ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
 
 
 def test_a_dictionary_keeps_its_own_entries() -> None:
     inner = Dict({"a": Discrete(2), "b": Discrete(2)})
-    env = MachineWrapper(Always(inner), event, patterns_machine(), 4, show_step=True)
-    assert set(env.observation_space.spaces) == {"a", "b", "machine_state", "step"}
-    shown, _ = env.reset(seed=0)
-    assert env.layout.with_machine_state(shown, 2) == {**shown, "machine_state": 2}
+    env = MachineWrapper(Always(inner), event, patterns_machine(), 4)
+    assert set(env.observation_space.spaces) == {"a", "b", "machine_state"}
+    assert env.observation_space.contains(env.reset(seed=0)[0])
     taken = Dict({"machine_state": Discrete(2)})
     with pytest.raises(ModelError, match="already have an entry 'machine_state'; rename"):
         MachineWrapper(Always(taken), event, patterns_machine())
@@ -321,7 +293,6 @@ def test_a_black_box_records_what_its_runs_earned(tmp_path: Path) -> None:
             {"evnt"},
             r"has the proposition 'evnt',.*\(did you mean 'event'\?\); use machine\.over",
         ),
-        ("event", r"is 'event'; expected a set of proposition names"),
         (None, r"is None; expected a set"),
     ],
 )
@@ -337,9 +308,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
     ("options", "error", "message"),
     [
         ({"horizon": 0}, ModelError, r"horizon=0; expected a whole number"),
-        ({"show_step": True}, ParameterError, r"without a horizon; give horizon="),
         ({"add_reward": True, "until_done": True}, ParameterError, r"until_done with add_reward"),
-        ({"flat": True}, ModelError, r"flat=True, .*FlattenObservation"),
         ({"record": 3}, ParameterError, r"record=3; expected the path of a file, or a list"),
         ({"record": "no/such/folder/x.jsonl"}, FileError, r"folder does not exist"),
     ],
@@ -347,22 +316,12 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
 def test_wrong_options_are_refused(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         MachineWrapper(Always(Box(0.0, 1.0, (2, 2))), event, patterns_machine(), **options)
-    with pytest.raises(ModelError, match=r"labels=3; expected a function"):
+    with pytest.raises(ModelError, match=r"labels=3; expected a function .* or a dictionary"):
         MachineWrapper(Always(Discrete(2)), 3, patterns_machine())  # type: ignore[arg-type]
-
-
-# Learning in any of them
-
-
-def test_a_minigrid_environment_is_learned_by_its_view() -> None:
-    """Turning to the left of the map and back to the right takes four turns; random play seldom makes them."""
-    env = gymnasium.make("MiniGrid-Empty-5x5-v0")
-    machine = MachineBuilder("a").edge("a", "left", "b").edge("b", "right", "c", reward=1.0).build()
-    box = BlackBox(
-        env, grid, machine, 6, encode=lambda o: (int(o["direction"]), o["image"].tobytes()), num_observations=100
-    )
-    run = simulate(box, learners.make("headroom"), 300, 0)
-    assert run.returns[-50:].mean() > 0.9
+    env = MachineWrapper(Always(Box(0.0, 1.0, (2,))), {0: "event"}, patterns_machine())
+    env.reset(seed=0)
+    with pytest.raises(ModelError, match=r"labels by next observation, and array.* is not hashable; give a function"):
+        env.step(0)
 
 
 # Environments with habits of their own
@@ -398,19 +357,6 @@ def test_labels_see_the_step_of_an_environment_that_overwrites_its_array() -> No
     for _ in range(3):
         env.step(0)
     assert steps == [(0, 1), (1, 2), (2, 3)]
-
-
-def test_a_vector_of_whole_numbers_is_shown_in_floats() -> None:
-    env = MachineWrapper(SameArray(), event, patterns_machine(), 4, flat=True, show_step=True)
-    env.reset(seed=0)
-    shown, *_ = env.step(1)
-    assert shown.dtype == np.float32
-    assert shown.tolist() == [1.0, 0.0, 1.0, 0.0, 0.25]
-    assert env.observation_space.contains(shown)
-    assert env.observation_space.high.tolist() == [255.0, 1.0, 1.0, 1.0, 1.0]
-    cards = gymnasium.wrappers.FlattenObservation(gymnasium.make("Blackjack-v1"))
-    table = MachineWrapper(cards, event, patterns_machine(), flat=True)
-    assert table.observation_space.contains(table.reset(seed=0)[0])
 
 
 @pytest.mark.parametrize("wrong", [None, "FrozenLake-v1"])

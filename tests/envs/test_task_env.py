@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import chi2
 
 from praemia import envs
-from praemia.envs.gymnasium_env import TaskEnv, register
+from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.rewards import Reward
@@ -82,17 +82,6 @@ def test_starts_follow_the_start_distribution() -> None:
     assert_fits({"start": starts}, {"start": {0: 0.2, 2: 0.8}})
 
 
-def test_flat_observations_are_the_numbers_of_the_product_states() -> None:
-    task = envs.make("warehouse-3")
-    pair, flat = TaskEnv(task), TaskEnv(task, flat=True)
-    pair.reset(seed=2)
-    flat.reset(seed=2)
-    for _ in range(task.horizon):
-        first, second = pair.step(1), flat.step(1)
-        assert first[0]["machine_state"] * 9 + first[0]["observation"] == second[0]
-        assert first[1:] == second[1:]
-
-
 def test_rewards_are_drawn_and_labels_are_sorted() -> None:
     def labels(o: int, a: int, z: int) -> set[str]:
         return {"b", "a"}
@@ -126,33 +115,45 @@ def test_wrong_actions_and_modes_are_refused() -> None:
     env.reset(seed=0)
     with pytest.raises(ModelError, match="action 2; expected 0 … 1"):
         env.step(2)
-    with pytest.raises(ParameterError, match="render_mode='human'"):
+    with pytest.raises(ParameterError, match=r"render_mode='human'; expected 'ansi', 'rgb_array'.*HumanRendering"):
         TaskEnv(envs.make("riverswim-5"), render_mode="human")
 
 
 def test_gymnasium_makes_them_with_parameters() -> None:
-    env = gymnasium.make("praemia/Office-v0", errand="mail", horizon=9, flat=True)
-    assert env.unwrapped.task.name == "office-mail"
-    assert env.observation_space.n == 108 * env.unwrapped.task.num_machine_states
+    env = gymnasium.make("praemia/Office-v0", errand="mail", horizon=9)
+    assert (env.unwrapped.task.name, env.unwrapped.task.horizon) == ("office-mail", 9)
     with pytest.raises(ParameterError, match="size, horizon"):
         gymnasium.make("praemia/Warehouse-v0", sise=4)
-
-
-def test_gymnasium_makes_tasks_that_end_when_the_machine_is_done_as_they_are() -> None:
     for given, expected in (({}, True), ({"until_done": True}, True), ({"until_done": False}, False)):
         assert gymnasium.make("praemia/OfficeJAIR-v0", task=1, **given).unwrapped.task.until_done is expected
     assert gymnasium.make("praemia/Warehouse-v0").unwrapped.task.until_done is False
 
 
-def test_registering_twice_changes_nothing() -> None:
-    before = dict(gymnasium.registry)
-    register()
-    assert dict(gymnasium.registry) == before
-
-
-def test_a_process_that_imported_only_gymnasium_can_make_them() -> None:
-    code = "import gymnasium; gymnasium.make('praemia.envs.gymnasium_env:praemia/Warehouse-v0', size=4).reset(seed=0)"
+@pytest.mark.parametrize(
+    ("imports", "name"),
+    [
+        ("import gymnasium, praemia; gymnasium.register_envs(praemia)", "praemia/Warehouse-v0"),
+        ("import praemia, gymnasium; gymnasium.register_envs(praemia)", "praemia/Warehouse-v0"),
+        ("import praemia.envs.gymnasium_env, gymnasium", "praemia/Warehouse-v0"),
+        ("import gymnasium", "praemia.envs.gymnasium_env:praemia/Warehouse-v0"),
+    ],
+)
+def test_gymnasium_knows_them_whatever_was_imported_first(imports: str, name: str) -> None:
+    code = f"{imports}; gymnasium.make('{name}', size=4).reset(seed=0)"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+@pytest.mark.filterwarnings("ignore:.*human.*:UserWarning")  # that a wrapper is applied
+def test_gymnasium_wraps_them_for_windows_and_lists_of_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    for mode, frames in (("rgb_array_list", 3), ("human", None)):
+        env = gymnasium.make("praemia/Warehouse-v0", size=3, render_mode=mode)
+        env.reset(seed=0)
+        env.step(1)
+        env.step(1)
+        rendered = env.render()
+        assert (rendered if rendered is None else len(rendered)) == frames
+        env.close()
 
 
 def test_pixels_show_where_the_agent_is() -> None:

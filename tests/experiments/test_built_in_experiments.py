@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from praemia import envs, learners, solve
-from praemia.envs.drawn_tasks import KINDS
+from praemia.envs.generated_tasks import KINDS
 from praemia.errors import PraemiaError
 from praemia.experiments import BUILT_IN
 from praemia.experiments.experiment import Experiment, Setting
@@ -63,7 +63,7 @@ def test_the_held_out_tasks_are_of_all_kinds_and_the_papers_are_not_among_them(b
     tasks = [setting.task.name for setting in held_out.settings]
     assert len(set(tasks)) == len(tasks) == 24 * len(KINDS)
     assert {setting.kind for setting in held_out.settings} == set(KINDS)
-    assert all(f"drawn-{setting.kind}-" in setting.task.name for setting in held_out.settings)
+    assert all(f"generated-{setting.kind}-" in setting.task.name for setting in held_out.settings)
     paper = [setting.task.name for setting in built_in["paper"].groups[0].settings]
     assert [setting.task.name for setting in tuned_on.settings] == paper
 

@@ -37,7 +37,7 @@ def more_tasks() -> dict[str, praemia.Task]:
     carry = praemia.RewardMachine.from_ltlf("F(coffee & F desk) & G(coffee -> !kitchen)", pay="end")
     legend, rooms = {"c": "coffee", "d": "desk"}, {"k": "kitchen"}
     grid = praemia.envs.grid(kitchen, legend=legend, rooms=rooms, machine=carry, horizon=15, slip=0.25, stay=True)
-    built_in = ("riverswim-5", "rooms-5", "office-coffee", "drawn-lake-42", "drawn-queue-7", "random-20x4x5-0")
+    built_in = ("riverswim-5", "rooms-5", "office-coffee", "generated-lake-42", "generated-queue-7", "random-20x4x5-0")
     return {**tasks(), "kitchen": grid, **{name: praemia.envs.make(name) for name in built_in}}
 
 

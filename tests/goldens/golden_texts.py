@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import praemia
 
-WITH_LIBM = ("drawn", "random")  # tasks whose probabilities are drawn
+WITH_LIBM = ("generated", "random")  # tasks whose probabilities are sampled
 # What a format cannot say is refused; that is recorded too.
 MACHINE_FORMATS = {"yaml": None, "txt": None, "dot": None, "hoa": None, "multiagent.json": "multiagent"}
 

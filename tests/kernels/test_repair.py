@@ -26,9 +26,9 @@ TASKS = {
     "a machine that is done": lambda: envs.make("warehouse-3").with_until_done(),
     "discount": lambda: envs.make("riverswim-5").with_discount(0.9),
     "one step": lambda: envs.make("riverswim-5", horizon=1),
-    "a lake": lambda: envs.make("drawn-lake-3"),
-    "traps": lambda: envs.make("drawn-traps-5"),
-    "a store": lambda: envs.make("drawn-store-2"),
+    "a lake": lambda: envs.make("generated-lake-3"),
+    "traps": lambda: envs.make("generated-traps-5"),
+    "a store": lambda: envs.make("generated-store-2"),
 }
 
 

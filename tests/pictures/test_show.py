@@ -163,7 +163,7 @@ def test_only_tasks_with_moves_have_maps() -> None:
     assert [name for name in envs.names() if not has_map(envs.make(name))] == [
         "flower-20",
         "random-20x4x5-0",
-        "drawn-store-42",
+        "generated-store-42",
     ]
 
 

@@ -212,7 +212,7 @@ def test_the_report_of_a_large_league_plots_a_task_of_each_kind_and_stays_small(
     text = path.read_text(encoding="utf-8")
     assert all(f"<td>{setting.task.name}</td>" in text for setting in kept)
     panels = re.findall('<figure class="panel"><figcaption><b>([^<]+)</b>', text)
-    assert list(dict.fromkeys(panels)) == [f"drawn-{kind}-300" for kind in kinds]
+    assert list(dict.fromkeys(panels)) == [f"generated-{kind}-300" for kind in kinds]
 
 
 def test_a_missing_browser_is_a_skip_or_where_one_is_required_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

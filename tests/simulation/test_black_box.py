@@ -278,7 +278,6 @@ def test_the_optimal_player_is_refused() -> None:
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("open", r"the label of \(0, .* is 'open'; expected a set"),
         (None, r"the label of \(0, .* is None; expected a set"),
         ({1}, r"the label of \(0, .* is \{1\}; expected a set"),
         ({"opne"}, r"proposition 'opne', which is not one of the machine's \(did you mean 'open'\?\)"),

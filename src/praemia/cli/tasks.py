@@ -55,12 +55,13 @@ def envs_command(name: str | None) -> None:
     The names in the list are examples: warehouse-7 or riverswim-40 are environments too.
     """
     from praemia import envs
-    from praemia.envs.registry import FAMILIES
+    from praemia.envs.registry import EXAMPLES
 
     if name is None:
-        aims = [aim for family in FAMILIES.values() for aim in family.examples.values()]
         entries = [_env_entry(example) for example in envs.names()]
-        rows = [(entry["name"], *_sizes_text(entry), aim) for entry, aim in zip(entries, aims, strict=True)]
+        rows = [
+            (entry["name"], *_sizes_text(entry), aim) for entry, aim in zip(entries, EXAMPLES.values(), strict=True)
+        ]
         table = Table(("name", "sizes", "horizon", "what to do"), rows).text(terminal_width())
         emit(
             {"environments": envs.names(), "entries": entries},

@@ -23,7 +23,7 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
     Whenever a step is stored, so is what it would have been in every other machine state: the same action and the same
     move of the environment, with the machine's next state and reward drawn from that state's law, and with an end of
     its own if the episode would have ended there (``until_done``). A time limit does not count as termination, as
-    always in stable-baselines3, unless the agent sees the step (``show_step``).
+    always in stable-baselines3.
 
     ``buffer_size`` counts everything stored: with M machine states a buffer of a million holds a million / M
     steps of the environment. ``learning_starts`` and ``train_freq`` count steps of the environment, as always.
@@ -31,7 +31,8 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
     Parameters
     ----------
     env : a ``praemia.MachineWrapper`` or a ``praemia.envs.TaskEnv``, perhaps within other wrappers, or a vector
-        environment of stable-baselines3 made of such. Wrappers around it must leave observations and rewards alone.
+        environment of stable-baselines3 made of such. Wrappers around it must leave rewards and the machine state in
+        the observations alone; ``gymnasium.wrappers.FlattenObservation`` may be the outermost one.
     seed : of the machine's moves in steps that did not happen. They have a generator of their own.
 
     Examples
@@ -49,4 +50,4 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
     except ImportError:
         raise missing_extra("counterfactual replay needs stable-baselines3", "deep") from None
 
-    return replay_buffers.arguments(view_of(env), require_whole("seed", seed, 0))
+    return replay_buffers.arguments(view_of(env), env.observation_space, require_whole("seed", seed, 0))

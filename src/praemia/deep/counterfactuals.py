@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium import spaces
 
-from praemia.envs.machine_wrapper import MachineView
+from praemia.envs.machine_wrapper import MACHINE_STATE, MachineView
 from praemia.errors import ParameterError
 from praemia.tasks.machine_table import MachineSampler
 
@@ -51,10 +54,9 @@ class Counterfactuals:
 
     def of(self, state: Any, next_state: Any, info: dict[str, Any]) -> list[ImaginedStep]:
         """Return the step from ``state`` to ``next_state``, of which ``info`` tells, in all other machine states."""
-        layout, env_step = self.view.layout, info["environment"]
-        label = frozenset(info["label"])
+        env_step, label = info["environment"], frozenset(info["label"])
         truncated = env_step["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out
-        own = layout.machine_state(state)
+        own = self._machine_state(state)
         steps = []
         for m in self._sources:
             if m == own:
@@ -62,11 +64,31 @@ class Counterfactuals:
             m_next, reward = self._sampler.step(m, label, self._rng)
             steps.append(
                 ImaginedStep(
-                    layout.with_machine_state(state, m),
-                    layout.with_machine_state(next_state, m_next),
+                    self._with_machine_state(state, m),
+                    self._with_machine_state(next_state, m_next),
                     reward + (env_step["reward"] if self.view.add_reward else 0.0),
                     env_step["terminated"] or m_next in self.view.done_states,
                     truncated,
                 )
             )
         return steps
+
+    def _machine_state(self, state: Any) -> int:
+        """Return the machine state in an observation: a dictionary, or the vector that it was flattened to."""
+        return int(state[MACHINE_STATE] if isinstance(state, dict) else np.argmax(state[self._one_hot]))
+
+    def _with_machine_state(self, state: Any, m: int) -> Any:
+        """Return the observation in another machine state."""
+        if isinstance(state, dict):
+            return {**state, MACHINE_STATE: np.int64(m)}
+        other = np.array(state)
+        other[self._one_hot] = np.arange(self.view.machine.num_states) == m
+        return other
+
+    @cached_property
+    def _one_hot(self) -> slice:
+        """Where ``gymnasium.spaces.flatten`` puts the machine state: the entries of a Dict in their order."""
+        parts: dict[str, spaces.Space[Any]] = self.view.space.spaces  # type: ignore[attr-defined]
+        before = takewhile(lambda name: name != MACHINE_STATE, parts)
+        first = sum(spaces.flatdim(parts[name]) for name in before)
+        return slice(first, first + self.view.machine.num_states)

@@ -14,14 +14,10 @@ from praemia.envs.machine_wrapper import MACHINE_STATE, MachineView
 from praemia.errors import ParameterError
 
 
-def arguments(view: MachineView, seed: int) -> dict[str, Any]:
-    """Return the arguments of a learner that make it use the buffer for the observations in view."""
-    is_dict = isinstance(view.layout.space, spaces.Dict)
-    kind = CounterfactualDictReplayBuffer if is_dict else CounterfactualReplayBuffer
-    # An agent that sees the step knows the horizon: nothing follows it. Else a time limit says nothing about worth.
-    shows_step = view.layout.horizon is not None
-    options = {"view": view, "seed": seed, "handle_timeout_termination": not shows_step}
-    return {"replay_buffer_class": kind, "replay_buffer_kwargs": options}
+def arguments(view: MachineView, space: spaces.Space[Any], seed: int) -> dict[str, Any]:
+    """Return the arguments of a learner that make it use the buffer for observations of a space."""
+    kind = CounterfactualDictReplayBuffer if isinstance(space, spaces.Dict) else CounterfactualReplayBuffer
+    return {"replay_buffer_class": kind, "replay_buffer_kwargs": {"view": view, "seed": seed}}
 
 
 class CounterfactualReplayBuffer(ReplayBuffer):
@@ -102,10 +98,11 @@ def stack(observations: list[Any]) -> Any:
 
 def require_in_view(space: spaces.Space[Any], view: MachineView) -> None:
     """Check that a learner sees the machine's state where the environment shows it."""
-    if isinstance(space, spaces.Dict) and isinstance(view.layout.space, spaces.Dict):
-        seen, expected = space.get(MACHINE_STATE), view.layout.space[MACHINE_STATE]
+    seen: Any = space
+    if isinstance(space, spaces.Dict):
+        seen, expected = space.get(MACHINE_STATE), view.space[MACHINE_STATE]  # type: ignore[index]
     else:
-        seen, expected = space, view.layout.space
+        expected = spaces.flatten_space(view.space)
     if seen != expected:
         raise ParameterError(
             f"the learner sees {seen} where the environment shows {expected}; a wrapper changes the observations: "

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from praemia.envs.box_cells import cells
 from praemia.envs.craft import craft
-from praemia.envs.drawn_tasks import drawn_task, random_task
 from praemia.envs.flower import flower
+from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
-from praemia.envs.numbering import cells
 from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.registry import make, names
 from praemia.envs.riverswim import riverswim, riverswim_prm
@@ -26,9 +26,9 @@ __all__ = [
     "TaskEnv",
     "cells",
     "craft",
-    "drawn_task",
     "flower",
     "from_gymnasium",
+    "generated_task",
     "grid",
     "make",
     "names",

@@ -1,9 +1,9 @@
 """Craft: gather materials on a large open map and make things from them at the right places.
 
-The tasks of Toro Icarte et al. (2022), after Andreas et al. (2017), on maps drawn by a seed: a square of 39 × 39 cells
+The tasks of Toro Icarte et al. (2022), after Andreas et al. (2017), on maps made from a seed: a square of 39 × 39 cells
 with wood, grass and iron at five places each, toolsheds, workbenches, factories, bridges and gold at two each, and a
-start. Moves never slip. The last event pays 1, once. Tasks 2, 5, 8, 9 and 10 are those whose machines were found;
-task 10, the longest, asks for wood and then a workbench, and for iron, then for a toolshed and gold.
+start. Moves never slip. The last event has a reward of 1, once. Tasks 2, 5, 8, 9 and 10 are those whose machines were
+found; task 10, the longest, asks for wood and then a workbench, and for iron, then for a toolshed and gold.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from praemia.envs.builtin_machines import Stages, in_stages
 from praemia.envs.grid_map import GridMap
-from praemia.errors import ParameterError, require_whole
+from praemia.errors import require_one_of, require_whole
 from praemia.tasks.task import Task
 
 SIDE = 39
@@ -39,7 +39,7 @@ TASKS: dict[int, Stages] = {
 
 
 def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
-    """Gather materials on a large open map, drawn by a seed, and make things from them at the right places.
+    """Gather materials on a large open map, made from a seed, and make things from them at the right places.
 
     Examples
     --------
@@ -49,16 +49,10 @@ def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
     """
     require_whole("seed", seed, 0)
     require_whole("side", side, 6, 1_000)
-    if task not in TASKS:
-        raise ParameterError(f"task={task!r}; expected one of {', '.join(map(str, TASKS))}")
-    grid_map = GridMap(_draw_map(seed, side), LEGEND, slip=(1.0, 0.0, 0.0, 0.0))
+    require_one_of("task", task, TASKS)
+    letters = "".join(letter * count for letter, count in PLACES.items())
+    text = np.full(side * side, ".")
+    text[np.random.default_rng(np.random.SeedSequence(seed)).permutation(side * side)[: len(letters)]] = list(letters)
+    grid_map = GridMap("\n".join(map("".join, text.reshape(side, side))), LEGEND, slip=(1.0, 0.0, 0.0, 0.0))
     machine = in_stages(TASKS[task], tuple(LEGEND.values()))
     return Task(grid_map.mdp(), machine, MAX_STEPS, f"craft-{seed}-task{task}", DISCOUNT, until_done=True)
-
-
-def _draw_map(seed: int, side: int) -> str:
-    letters = "".join(letter * count for letter, count in PLACES.items())
-    cells = np.random.default_rng(np.random.SeedSequence(seed)).permutation(side * side)[: len(letters)]
-    text = np.full(side * side, ".")
-    text[cells] = list(letters)
-    return "\n".join("".join(row) for row in text.reshape(side, side))

@@ -1,12 +1,12 @@
 """Flower: few observations and a machine of any size (after Bourel et al., 2023).
 
-Observations: the hub 0 and the petals 1 … 5; episodes start in the hub. From the hub every action leads to
-each of the six observations w.p. 1/6; from a petal the agent stays w.p. 0.2 and returns to the hub w.p.
-0.8, whatever the action. Taking the *first* action in petal i makes "petal-i" true: an action does not choose
-where to go, only whether the visit counts.
+Observations: the hub 0 and the petals 1 … 5; episodes start in the hub. From the hub every action leads to each of the
+six observations with probability 1/6; from a petal the agent stays with probability 0.2 and returns to the hub with
+0.8, whatever the action. Taking the *first* action in petal i makes "petal-i" true: an action does not choose where to
+go, only whether the visit counts.
 
 The machine has 13 + B states. From the centre, petal i = 1 … 4 starts a small loop of three states, which
-needs "petal-i" three more times, pays 1 and returns to the centre; petal 5 starts the big loop of B states.
+needs "petal-i" three more times, has a reward of 1 and returns to the centre; petal 5 starts the big loop of B states.
 Other labels leave a loop where it is. The horizon does not depend on B, so a sweep over B varies the machine
 alone.
 """

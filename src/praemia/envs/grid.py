@@ -35,7 +35,7 @@ def grid(
     Parameters
     ----------
     text : the rows of the map, all of one length; ``praemia.envs.grid_text`` has the whole notation.
-    machine, horizon : what is paid, and the number of steps of an episode.
+    machine, horizon : the machine, and the number of steps of an episode.
     legend : a letter -> the propositions that reaching its cell, or staying there, makes true: one name or several.
     rooms : a letter -> the propositions of the room it stands in, true in every cell of the room; walls and doors
         (``+``) separate rooms.

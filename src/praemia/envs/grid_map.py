@@ -30,7 +30,7 @@ from praemia.envs.grid_text import (
     read_rows,
     read_slip,
 )
-from praemia.errors import ModelError
+from praemia.errors import ModelError, require_flag
 from praemia.machines.labels import Indices, Label, LabelRule, Labels, RuleLabelling
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Segment, Spot
@@ -43,18 +43,7 @@ _WAYS = {"up": "upwards", "right": "to the right", "down": "downwards", "left": 
 
 @dataclass(frozen=True, eq=False)
 class GridMap:
-    """A map, what its letters mean, and how moves slip: all that a task file says under ``grid``.
-
-    Parameters
-    ----------
-    text : the rows; spaces around each are ignored.
-    legend, rooms : a letter -> the propositions, one name or several.
-    start : the letter of the cells in which episodes start; ``S`` unless given.
-    slip : the probabilities of a move going as meant, to the right of that, to the left, nowhere; or one number, the
-        probability of going to a side, each as likely.
-    stay : whether there is a fifth action, which never slips.
-    slip_when_blocked : whether a move that is blocked as meant can still slip to a side; otherwise it stays.
-    """
+    """A map, the meaning of its letters, and how moves slip: the parameters of ``praemia.envs.grid``."""
 
     text: str
     legend: Letters = field(default_factory=dict)
@@ -68,9 +57,8 @@ class GridMap:
         object.__setattr__(self, "legend", read_letters("legend", self.legend))
         object.__setattr__(self, "rooms", read_letters("rooms", self.rooms))
         object.__setattr__(self, "slip", read_slip(self.slip))
-        for name in ("stay", "slip_when_blocked"):
-            if not isinstance(getattr(self, name), bool):
-                raise ModelError(f"{name}={getattr(self, name)!r}; expected true or false")
+        require_flag("stay", self.stay, ModelError)
+        require_flag("slip_when_blocked", self.slip_when_blocked, ModelError)
         twice = self.legend.keys() & self.rooms.keys()
         if twice:
             raise ModelError(f"rooms: the letter {min(twice)!r} is in the legend too; give the room another")
@@ -223,7 +211,7 @@ class GridMap:
         return {"map": rows, **meanings, **start, "slip": list(self.slip), "stay": self.stay, **blocked}
 
     def picture(self) -> Picture:
-        """Draw the map: its cells with their letters, its walls, and how often moves slip."""
+        """Return the cells with their letters, the walls, and how often moves slip."""
         marks = self._marks()
         spots = [Spot(c + 0.5, r + 0.5, marks.get(str(self.letters[r, c]))) for r, c in self.free_cells]
         blocks = [(int(c) + 0.5, int(r) + 0.5) for r, c in np.argwhere(self.cells < 0)]
@@ -233,17 +221,15 @@ class GridMap:
 
     def _marks(self) -> dict[str, Mark]:
         """Return the mark of each letter that has a meaning."""
-        marked_start = self.start if len(self.starts) < len(self.free_cells) / 2 else None
-        marks = {
-            letter: Mark(letter, f"can be left {_WAYS[ARROWS[letter]]} only") for letter in self._as_usual(*ARROWS)
-        }
-        marks |= {letter: Mark(letter, "door") for letter in self._as_usual(DOOR)}
-        marks |= {letter: Mark(letter, "cannot be left", role="danger") for letter in self._as_usual(WATER)}
-        marks |= {str(self.start): Mark(str(self.start), is_start=True)} if marked_start else {}
+        start = str(self.start)
+        marks = {a: Mark(a, f"can be left {_WAYS[ARROWS[a]]} only") for a in self._as_usual(*ARROWS)}
+        marks |= {a: Mark(a, "door") for a in self._as_usual(DOOR)}
+        marks |= {a: Mark(a, "cannot be left", role="danger") for a in self._as_usual(WATER)}
         marks |= {a: Mark(a, f"room: {', '.join(names)}") for a, names in self.rooms.items()}
-        for letter, names in self.legend.items():
-            meaning = "" if names == (letter,) else ", ".join(names)
-            marks[letter] = Mark(letter, meaning, frozenset(names), is_start=letter == marked_start)
+        for a, names in self.legend.items():
+            marks[a] = Mark(a, "" if names == (a,) else ", ".join(names), frozenset(names))
+        if len(self.starts) < len(self.free_cells) / 2:
+            marks[start] = (marks[start] if self.explains(start) else Mark(start))._replace(is_start=True)
         return marks
 
     def _walls(self) -> list[Segment]:

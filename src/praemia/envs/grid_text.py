@@ -85,7 +85,7 @@ def read_letters(key: str, letters: object) -> dict[str, tuple[str, ...]]:
             raise ModelError(f"{key}: {letter!r} is no letter; a cell is marked with a single character")
         if letter in (WALL, FLOOR):
             raise ModelError(f"{key}: {letter!r} stands for {'a wall' if letter == WALL else 'floor'}; take another")
-        label = as_label([names] if isinstance(names, str) else names, f"the label of {key}, letter {letter!r}")
+        label = as_label(names, f"the label of {key}, letter {letter!r}")
         propositions[letter] = tuple(sorted(label))
     return propositions
 

@@ -1,9 +1,9 @@
 """Office: errands in a building of several rooms, without breaking a plant.
 
 The office world of the reward-machine literature, as three families. Labels are those of the cell that is *reached*.
-The last event of an errand pays; after a broken plant nothing is paid.
+The last event of an errand has a reward; after a broken plant there is none.
 
-    office-ERRAND      with the slipping moves of every grid here, and a coffee machine that works w.p. 0.8
+    office-ERRAND      with the slipping moves of every grid here, and a coffee machine that works four times in five
     office-mapN-expK   five buildings and seven errands of QR-Max (Trapasso, Iocchi, Patrizi, 2026): a move goes as
                        meant with .8 and to either side with .1; one that is blocked as meant stays and does not slip
     office-jair-tK     four errands of Toro Icarte et al. (2022) in the first of these buildings; moves never slip
@@ -11,19 +11,15 @@ The last event of an errand pays; after a broken plant nothing is paid.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from praemia.envs.builtin_machines import Stages, edge_or_stay, in_stages, sequence
+from praemia.envs.builtin_machines import Stages, in_stages, sequence
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import Slip
-from praemia.errors import ParameterError, unknown_name
+from praemia.errors import ParameterError, require_one_of, unknown_name
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 LEGEND = {"c": "coffee", "m": "mail", "o": "office", "*": "plant", "A": "A", "B": "B", "C": "C", "D": "D"}
-PROPOSITIONS = tuple(LEGEND.values())
 COFFEE_PROB = 0.8
 HORIZONS = {"coffee": 80, "mail": 120, "coffee-and-mail": 150, "patrol": 200}
 
@@ -134,7 +130,7 @@ ERRANDS: dict[int, Stages] = {
     4: _ROUND,
     5: _ROUND + _BOTH,
 }
-TWO_COFFEES = 6  # the errand of which one coffee pays more than the other
+TWO_COFFEES = 6  # the errand of which one coffee has a higher reward than the other
 _ONLY_ON = {0: 0, TWO_COFFEES: 4}  # errand -> map: those that tell one coffee from the others
 JAIR_ERRANDS = (1, 2, 3, 4)
 
@@ -144,7 +140,8 @@ def office(errand: str = "coffee-and-mail", horizon: int | None = None) -> Task:
 
     The office of Toro Icarte et al. (2018), with moves that slip and without *stay*; episodes start at ``S``. Bring
     ``coffee``, ``mail`` or ``coffee-and-mail`` to the office, once, for a reward of 1; or ``patrol`` the places A, B, C
-    and D in this order, each round for a reward of 1. The horizon is that of ``HORIZONS`` unless it is given.
+    and D in this order, each round for a reward of 1. A coffee machine works with probability 0.8. The horizon is that
+    of ``HORIZONS`` unless it is given.
 
     Examples
     --------
@@ -152,45 +149,14 @@ def office(errand: str = "coffee-and-mail", horizon: int | None = None) -> Task:
     >>> praemia.envs.office("coffee").name
     'office-coffee'
     """
-    machine = office_machine(errand)
-    return Task(
-        GridMap(MAP, LEGEND).mdp(), machine, HORIZONS[errand] if horizon is None else horizon, f"office-{errand}"
-    )
-
-
-def office_machine(errand: str = "coffee-and-mail") -> RewardMachine:
-    """Return the machine of an errand; a broken plant leads to a state that pays nothing for ever."""
     if not isinstance(errand, str) or errand not in HORIZONS:
         raise unknown_name("errand of the office", errand, HORIZONS)
-    builder = MachineBuilder(initial="start", propositions=PROPOSITIONS)
-    states = []
-    for source, event, target, reward in _errand_edges(errand):
-        probability = COFFEE_PROB if event == "coffee" else 1.0
-        edge_or_stay(builder, source, exactly({event}, PROPOSITIONS), target, probability, reward=reward)
-        states.append(source)
-    for state in dict.fromkeys(states):
-        builder.edge(state, "plant", "broken")
-    return builder.build()
-
-
-def _errand_edges(errand: str) -> list[tuple[str, str, str, float]]:
-    """Return the edges (source, event, target, reward) of an errand, plants apart."""
-    if errand == "patrol":
-        return [
-            ("start", "A", "to-b", 0.0),
-            ("to-b", "B", "to-c", 0.0),
-            ("to-c", "C", "to-d", 0.0),
-            ("to-d", "D", "start", 1.0),
-        ]
-    if errand == "coffee-and-mail":
-        return [
-            ("start", "coffee", "with-coffee", 0.0),
-            ("start", "mail", "with-mail", 0.0),
-            ("with-coffee", "mail", "with-both", 0.0),
-            ("with-mail", "coffee", "with-both", 0.0),
-            ("with-both", "office", "done", 1.0),
-        ]
-    return [("start", errand, f"with-{errand}", 0.0), (f"with-{errand}", "office", "done", 1.0)]
+    stages, again = ERRANDS[list(HORIZONS).index(errand) + 1], errand == "patrol"
+    machine = in_stages(stages, LEGEND.values(), hazard="plant", again=again)
+    if "coffee" in errand:
+        machine = machine.with_chance({"coffee": COFFEE_PROB})
+    steps = HORIZONS[errand] if horizon is None else horizon
+    return Task(GridMap(MAP, LEGEND).mdp(), machine, steps, f"office-{errand}")
 
 
 def office_map(map: int = 1, exp: int = 1) -> Task:
@@ -202,13 +168,11 @@ def office_map(map: int = 1, exp: int = 1) -> Task:
     >>> praemia.envs.make("office-map1-exp5").num_machine_states
     10
     """
-    _require("map", map, MAPS)
-    _require("exp", exp, [*ERRANDS, TWO_COFFEES])
+    require_one_of("map", map, MAPS)
+    require_one_of("exp", exp, [*ERRANDS, TWO_COFFEES])
     if _ONLY_ON.get(exp, map) != map:
         raise ParameterError(f"exp={exp} tells one coffee from another, on map {_ONLY_ON[exp]} only; found map={map}")
-    grid_map = _grid_map(map, PUBLISHED_SLIP)
-    machine = _two_coffees(grid_map) if exp == TWO_COFFEES else _errand(grid_map, ERRANDS[exp])
-    return Task(grid_map.mdp(), machine, MAX_STEPS, f"office-map{map}-exp{exp}", DISCOUNT, until_done=True)
+    return _published(map, exp, PUBLISHED_SLIP, f"office-map{map}-exp{exp}")
 
 
 def office_jair(task: int = 1) -> Task:
@@ -220,36 +184,26 @@ def office_jair(task: int = 1) -> Task:
     >>> praemia.envs.make("office-jair-t1").num_observations
     108
     """
-    _require("task", task, JAIR_ERRANDS)
-    grid_map = _grid_map(1, (1.0, 0.0, 0.0, 0.0))
-    machine = _errand(grid_map, ERRANDS[task])
-    return Task(grid_map.mdp(), machine, MAX_STEPS, f"office-jair-t{task}", DISCOUNT, until_done=True)
+    require_one_of("task", task, JAIR_ERRANDS)
+    return _published(1, task, (1.0, 0.0, 0.0, 0.0), f"office-jair-t{task}")
 
 
-def _require(name: str, number: object, numbers: Collection[int]) -> None:
-    if number not in numbers:
-        raise ParameterError(f"{name}={number!r}; expected one of {', '.join(map(str, numbers))}")
+def _published(map: int, errand: int, slip: Slip, name: str) -> Task:
+    """Make a task of the published experiments; the last event has a reward, once, and after a plant there is none."""
+    legend = {letter: names for letter, names in PUBLISHED_LEGEND.items() if letter in MAPS[map]}
+    start = "S" if "S" in MAPS[map] else "k"
+    grid_map = GridMap(MAPS[map], legend, start=start, slip=slip, slip_when_blocked=False)
+    propositions = sorted({name for names in grid_map.legend.values() for name in names})
+    if errand == TWO_COFFEES:
+        machine = _two_coffees(propositions)
+    else:
+        machine = in_stages(ERRANDS[errand], propositions, hazard="plant" if "plant" in propositions else None)
+    return Task(grid_map.mdp(), machine, MAX_STEPS, name, DISCOUNT, until_done=True)
 
 
-def _grid_map(number: int, slip: Slip) -> GridMap:
-    text = MAPS[number]
-    legend = {letter: names for letter, names in PUBLISHED_LEGEND.items() if letter in text}
-    start = "S" if "S" in text else "k"
-    return GridMap(text, legend, start=start, slip=slip, slip_when_blocked=False)
-
-
-def _propositions(grid_map: GridMap) -> tuple[str, ...]:
-    return tuple(sorted({name for names in grid_map.legend.values() for name in names}))
-
-
-def _errand(grid_map: GridMap, stages: Stages) -> RewardMachine:
-    propositions = _propositions(grid_map)
-    return in_stages(stages, propositions, hazard="plant" if "plant" in propositions else None)
-
-
-def _two_coffees(grid_map: GridMap) -> RewardMachine:
-    """Return the machine that pays 1,000 for the coffee of the far corner and 1 for the other one."""
-    builder = MachineBuilder("start", _propositions(grid_map), first_match=True)
+def _two_coffees(propositions: list[str]) -> RewardMachine:
+    """Return a machine with a reward of 1,000 for the coffee of the far corner and of 1 for the other one."""
+    builder = MachineBuilder("start", propositions, first_match=True)
     for state in ("start", "with-far-coffee", "with-coffee"):
         builder.edge(state, "plant", "failed")
     builder.edge("start", "corner", "with-far-coffee").edge("start", "coffee", "with-coffee")

@@ -2,20 +2,20 @@
 
 A name is a family, or a family with its main parameters: ``warehouse``, ``warehouse-4``, ``office-coffee``,
 ``random-20x4x5-0``. ``make`` takes any other parameter by keyword. To add a family, write its module and one
-``Family`` below.
+``Family`` and an example below.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from praemia.envs.craft import craft
-from praemia.envs.drawn_tasks import drawn_task, random_task
 from praemia.envs.flower import flower
+from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
@@ -34,14 +34,22 @@ class Family:
     ----------
     make : makes the task.
     suffix : a pattern of what follows the family's name; its groups are the parameters.
-    examples : names that stand for the family in lists and tests, each with a few words on what to do there.
-    gymnasium_id : its name in Gymnasium.
+    title : the name in Gymnasium's id.
     """
 
     make: Callable[..., Task]
     suffix: str
-    examples: Mapping[str, str]
-    gymnasium_id: str
+    title: str
+
+    @property
+    def examples(self) -> list[str]:
+        """The family's names in ``EXAMPLES``."""
+        return [name for name in EXAMPLES if FAMILIES[parse_name(name)[0]] is self]
+
+    @property
+    def gymnasium_id(self) -> str:
+        """The id in Gymnasium, such as ``praemia/Warehouse-v0``."""
+        return f"praemia/{self.title}-v0"
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -50,91 +58,58 @@ class Family:
 
     @property
     def summary(self) -> str:
-        """What such a task is about, in a line: the first of what ``make`` says of itself."""
+        """The first line of the docstring of ``make``."""
         return (inspect.getdoc(self.make) or "").splitlines()[0].replace("`", "")
 
 
 _SIZE = f"-(?P<size>{_NUMBER})"
 _SIZES = f"-(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
 FAMILIES = {
-    "riverswim": Family(
-        riverswim,
-        _SIZE,
-        {f"riverswim-{size}": "swim up a river and back" for size in (5, 10, 15)},
-        "praemia/RiverSwim-v0",
-    ),
-    "riverswim-prm": Family(
-        riverswim_prm,
-        _SIZE,
-        {f"riverswim-prm-{size}": "swim; the right end counts w.p. 0.8" for size in (5, 10, 15)},
-        "praemia/RiverSwimPRM-v0",
-    ),
-    "warehouse": Family(
-        warehouse,
-        _SIZE,
-        {f"warehouse-{size}": "fetch an item and deliver it" for size in (3, 4, 5)},
-        "praemia/Warehouse-v0",
-    ),
-    "flower": Family(
-        flower, f"-(?P<loop>{_NUMBER})", {"flower-20": "count visits to a flower's petals"}, "praemia/Flower-v0"
-    ),
-    "rooms": Family(two_rooms, _SIZE, {"rooms-9": "patrol two rooms joined by a door"}, "praemia/TwoRooms-v0"),
-    "office-jair": Family(
-        office_jair,
-        "-t(?P<task>[0-9])",
-        {
-            "office-jair-t1": "bring coffee to the office",
-            "office-jair-t2": "bring mail to the office",
-            "office-jair-t3": "bring coffee and mail to the office",
-            "office-jair-t4": "visit A, B, C and D in this order",
-        },
-        "praemia/OfficeJAIR-v0",
-    ),
-    "office-map": Family(
-        office_map,
-        "(?P<map>[0-9])-exp(?P<exp>[0-9])",
-        {
-            "office-map0-exp0": "mail, then a corner, then the office",
-            "office-map1-exp1": "coffee to the office; moves slip",
-            "office-map2-exp3": "coffee and mail; moves slip",
-            "office-map3-exp5": "A to D, then coffee and mail",
-            "office-map4-exp6": "one coffee pays more than the other",
-        },
-        "praemia/OfficeMap-v0",
-    ),
-    "office": Family(
-        office,
-        "-(?P<errand>[a-z-]+)",
-        {
-            "office-coffee": "bring coffee and break no plant",
-            "office-mail": "bring mail and break no plant",
-            "office-coffee-and-mail": "bring both and break no plant",
-            "office-patrol": "patrol A, B, C, D; break no plant",
-        },
-        "praemia/Office-v0",
-    ),
-    "craft": Family(
-        craft,
-        f"-(?P<seed>{_NUMBER})-task(?P<task>[0-9]{{1,2}})",
-        {"craft-0-task10": "gather and make things on a big map"},
-        "praemia/Craft-v0",
-    ),
-    "random": Family(
-        random_task,
-        f"{_SIZES}-(?P<seed>{_NUMBER})",
-        {"random-20x4x5-0": "a random task with the given sizes"},
-        "praemia/Random-v0",
-    ),
-    "drawn": Family(
-        drawn_task,
-        f"-(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",
-        {
-            "drawn-lake-42": "cross an icy lake, drawn by a seed",
-            "drawn-store-42": "stock a store, drawn by a seed",
-        },
-        "praemia/Drawn-v0",
-    ),
+    "riverswim": Family(riverswim, _SIZE, "RiverSwim"),
+    "riverswim-prm": Family(riverswim_prm, _SIZE, "RiverSwimPRM"),
+    "warehouse": Family(warehouse, _SIZE, "Warehouse"),
+    "flower": Family(flower, f"-(?P<loop>{_NUMBER})", "Flower"),
+    "rooms": Family(two_rooms, _SIZE, "TwoRooms"),
+    "office-jair": Family(office_jair, "-t(?P<task>[0-9])", "OfficeJAIR"),
+    "office-map": Family(office_map, "(?P<map>[0-9])-exp(?P<exp>[0-9])", "OfficeMap"),
+    "office": Family(office, "-(?P<errand>[a-z-]+)", "Office"),
+    "craft": Family(craft, f"-(?P<seed>{_NUMBER})-task(?P<task>[0-9]{{1,2}})", "Craft"),
+    "random": Family(random_task, f"{_SIZES}-(?P<seed>{_NUMBER})", "Random"),
+    "generated": Family(generated_task, f"-(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})", "Generated"),
 }
+EXAMPLES = {  # names that stand for the families in lists and tests, with a few words on what to do there
+    **{f"riverswim-{size}": "swim up a river and back" for size in (5, 10, 15)},
+    **{f"riverswim-prm-{size}": "swim; the end may go unnoticed" for size in (5, 10, 15)},
+    **{f"warehouse-{size}": "fetch an item and deliver it" for size in (3, 4, 5)},
+    "flower-20": "count visits to a flower's petals",
+    "rooms-9": "patrol two rooms joined by a door",
+    "office-jair-t1": "bring coffee to the office",
+    "office-jair-t2": "bring mail to the office",
+    "office-jair-t3": "bring coffee and mail to the office",
+    "office-jair-t4": "visit A, B, C and D in this order",
+    "office-map0-exp0": "mail, then a corner, then the office",
+    "office-map1-exp1": "coffee to the office; moves slip",
+    "office-map2-exp3": "coffee and mail; moves slip",
+    "office-map3-exp5": "A to D, then coffee and mail",
+    "office-map4-exp6": "one coffee has a higher reward",
+    "office-coffee": "bring coffee and break no plant",
+    "office-mail": "bring mail and break no plant",
+    "office-coffee-and-mail": "bring both and break no plant",
+    "office-patrol": "patrol A, B, C, D; break no plant",
+    "craft-0-task10": "gather and make things on a big map",
+    "random-20x4x5-0": "a random task with the given sizes",
+    "generated-lake-42": "cross an icy lake, made from a seed",
+    "generated-store-42": "stock a store, made from a seed",
+}
+
+
+def register() -> None:
+    """Register every family with Gymnasium; calling it again changes nothing."""
+    import gymnasium
+
+    for name, family in FAMILIES.items():
+        if family.gymnasium_id not in gymnasium.registry:
+            gymnasium.register(family.gymnasium_id, "praemia.envs.gymnasium_env:make_env", kwargs={"family": name})
 
 
 def make(name: str, **params: Any) -> Task:
@@ -169,7 +144,7 @@ def names() -> list[str]:
     >>> "warehouse-4" in praemia.envs.names()
     True
     """
-    return [name for family in FAMILIES.values() for name in family.examples]
+    return list(EXAMPLES)
 
 
 def parse_name(name: str) -> tuple[str, dict[str, Any]]:

@@ -1,12 +1,12 @@
 """RiverSwim: swim against the current from one end of a river to the other, and back.
 
-Observations 0 … n−1 lie along the river; episodes start at 0. *left* always moves one to the left. *right*
-moves one to the right w.p. 0.6, stays w.p. 0.35 and is swept back w.p. 0.05 (at 0: 0.6 and 0.4; at n−1: stays
-w.p. 0.6, is swept back w.p. 0.4).
+Observations 0 … n−1 lie along the river; episodes start at 0. *left* always moves one to the left. *right* moves one to
+the right with probability 0.6, stays with 0.35 and is swept back with 0.05 (at 0: 0.6 and 0.4; at n−1: stays with 0.6,
+is swept back with 0.4).
 
-Patrol machine: reaching the right end pays 1, then the left end must be visited before it pays again. The
-label is that of the observation being *left*. In the probabilistic variant "right-end" is the move n−2 → n−1
-and is noticed only w.p. 0.8.
+Patrol machine: the right end has a reward of 1, then the left end must be visited before it has one again. The label is
+that of the observation *before* the step. In the probabilistic variant "right-end" is the move n−2 → n−1 and is noticed
+only with probability 0.8.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def riverswim(size: int = 5, horizon: int | None = None) -> Task:
 
 
 def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
-    """Patrol a river whose right end is noticed w.p. 0.8; the horizon is 2 · size unless it is given.
+    """Patrol a river whose right end is noticed 4 times in 5; the horizon is 2 · size unless it is given.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _task(name: str, size: int, horizon: int | None, right_end: LabelRule, machi
 
 
 def _river(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the entries (o, a, o', p) of the kernel."""
+    """Return the entries (o, a, o', p) of the model."""
     everywhere = np.arange(size)
     forth, stay, back = np.full(size, 0.6), np.full(size, 0.35), np.full(size, 0.05)
     stay[0], back[0] = 0.4, 0.0
@@ -93,7 +93,7 @@ def patrol() -> RewardMachine:
 
 
 def probabilistic_patrol() -> RewardMachine:
-    """Return the patrol machine whose right end is noticed w.p. 0.8."""
+    """Return the patrol machine whose right end is noticed with probability 0.8."""
     return (
         MachineBuilder(initial="out", propositions=("left-end", "right-end"))
         .edge("out", "right-end", "back", probability=0.8, reward=1)
@@ -104,12 +104,12 @@ def probabilistic_patrol() -> RewardMachine:
 
 
 class River(NamedTuple):
-    """How the river is drawn: it turns at the end of each row, so that no picture gets too wide."""
+    """The map of the river: it turns at the end of each row, so that no picture gets too wide."""
 
     size: int
 
     def picture(self) -> Picture:
-        """Draw the river, its two ends marked."""
+        """Return the river with its two ends marked."""
         marks = [Mark(str(o)) for o in range(self.size)]
         marks[0] = Mark("0", "left end", frozenset({"left-end"}), is_start=True)
         marks[-1] = Mark(str(self.size - 1), "right end", frozenset({"right-end"}))

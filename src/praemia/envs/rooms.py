@@ -3,8 +3,8 @@
 An n × n grid with outer walls and one inner wall, upright in the middle, with a door in its middle; walls
 are not observations. Episodes start in the corner (1, 1). Moves slip as in every grid here; there is no
 *stay*. Labels are those of the cell that is being *left*: "corner-a" at (1, 1), "corner-b" at (n−2, n−2),
-"door". The machine pays 1 for corner A, then 1 for corner B, then asks for the door before corner A pays
-again.
+"door". The machine rewards corner A with 1, then corner B with 1, then asks for the door before corner A
+has a reward again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
 
 
 def corner_patrol() -> RewardMachine:
-    """Return the machine that pays for the two corners in turn."""
+    """Return the machine that rewards the two corners in turn."""
     return (
         MachineBuilder(initial="to-a", propositions=("corner-a", "corner-b", "door"))
         .edge("to-a", "corner-a", "to-b", reward=1)

@@ -2,7 +2,8 @@
 
 An n × n grid; episodes start at the charging station (0, 0), the item is at (0, n−1), the delivery point at
 (n−1, n−1). Moves slip as in every grid here; *stay* is sure. Labels are those of the cell that is *reached*.
-The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering pays 1, once.
+The item is ready with probability 0.8 and the delivery point is free with probability 0.9; delivering has a reward of
+1, once.
 """
 
 from __future__ import annotations

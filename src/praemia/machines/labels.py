@@ -8,7 +8,7 @@ that match it. Labels are interned: a label that occurs gets a number, one that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TypeAlias
@@ -47,8 +47,7 @@ class LabelRule:
         action: int | None = None,
         target: int | None = None,
     ) -> None:
-        names = (propositions,) if isinstance(propositions, str) else propositions
-        object.__setattr__(self, "propositions", as_label(names, "the label that a label rule adds"))
+        object.__setattr__(self, "propositions", as_label(propositions, "the label that a label rule adds"))
         for place, number in (("source", source), ("action", action), ("target", target)):
             object.__setattr__(self, place, None if number is None else _whole(place, number))
 
@@ -118,21 +117,30 @@ class FunctionLabelling(Labelling):
         return None
 
 
-Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction
+Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction | Mapping[int, str | Iterable[str]]
 
 
 def as_labelling(labels: Labels) -> Labelling:
-    """Turn rules or a function into the labelling that they describe."""
+    """Turn rules, a function or propositions by next observation into the labelling that they describe."""
     if isinstance(labels, Labelling):
         return labels
     if callable(labels):
         return FunctionLabelling(labels)
-    return RuleLabelling(tuple(labels))
+    if isinstance(labels, Mapping):
+        return RuleLabelling(tuple(LabelRule(names, target=o) for o, names in labels.items()))
+    rules = tuple(labels) if isinstance(labels, Iterable) else (labels,)
+    for rule in rules:
+        if not isinstance(rule, LabelRule):
+            raise ModelError(
+                f"labels have {rule!r}; expected LabelRules, a function (o, a, o') -> propositions, or a dictionary "
+                "from next observations to propositions"
+            )
+    return RuleLabelling(rules)
 
 
 def as_label(propositions: object, what: str, allowed: Collection[str] | None = None) -> Label:
-    """Check a label: an iterable of proposition names, all of them among those that a machine knows, if given."""
-    names = None
+    """Check a label: one name or several, all of them among those that a machine knows, if given."""
+    names = [propositions] if isinstance(propositions, str) else None
     if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
         names = list(propositions)
     if names is None or not all(isinstance(name, str) for name in names):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from reprlib import repr as brief
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.tasks.task import Task
-
-if TYPE_CHECKING:
-    from praemia.envs.gymnasium_env import TaskEnv
 
 
 class Predictor(Protocol):
@@ -49,9 +46,9 @@ def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]
     _require_signature(agent)
     if not hasattr(agent, "predict"):
         return _asked_at_every_step(task, agent, shape)
-    env = _matching_env(task, agent)
+    shown = _matching_form(task, agent)
     ask = _action_of if deterministic else _probabilities_of
-    rows = [[ask(agent, env.state_of(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
+    rows = [[ask(agent, shown(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
     once = np.array(rows)
     return np.broadcast_to(once, (task.max_steps, *once.shape))
 
@@ -86,21 +83,25 @@ def _asked_at_every_step(task: Task, function: Callable[..., Any], shape: tuple[
         ) from None
 
 
-def _matching_env(task: Task, agent: Any) -> TaskEnv:
-    """Return the task's environment in the form that the agent was made for; one without spaces gets dictionaries."""
+def _matching_form(task: Task, agent: Any) -> Callable[[int, int], Any]:
+    """Return what the agent sees of (o, m): a dictionary, or the vector that it was flattened to."""
+    from gymnasium.spaces import flatten, flatten_space
+
     from praemia.envs.gymnasium_env import TaskEnv
 
-    forms = [TaskEnv(task), TaskEnv(task, flat=True)]
+    env = TaskEnv(task)
+    own = env.observation_space
     space, actions = (getattr(agent, name, None) for name in ("observation_space", "action_space"))
-    if actions is not None and actions != forms[0].action_space:
-        raise ModelError(f"the agent's action space is {actions}; expected the task's, {forms[0].action_space}")
-    for form in forms:
-        if space is None or space == form.observation_space:
-            return form
+    if actions is not None and actions != env.action_space:
+        raise ModelError(f"the agent's action space is {actions}; expected the task's, {env.action_space}")
+    if space is None or space == own:
+        return env.state_of
+    if space == flatten_space(own):
+        return lambda o, m: flatten(own, env.state_of(o, m))
     raise ModelError(
-        f"the agent's observation space is {space}; expected that of TaskEnv(task), {forms[0].observation_space}, "
-        f"or of TaskEnv(task, flat=True), {forms[1].observation_space}; for another one, give a function "
-        "(observation, machine_state, step) -> action that asks the agent"
+        f"the agent's observation space is {space}; expected that of TaskEnv(task), {own}, or the same in "
+        "gymnasium.wrappers.FlattenObservation; for another one, give a function (observation, machine_state, step) "
+        "-> action that asks the agent"
     )
 
 

@@ -179,7 +179,7 @@ def evaluate(
     ----------
     policy : an array, deterministic [H, M, O] or randomised [H, M, O, A]; a ``Policy``; what ``solve`` returned, or a
         ``Run`` for what it learned; an agent with ``predict``, as in
-        stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, or the same with ``flat=True``; or a function
+        stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, perhaps flattened; or a function
         (observation, machine_state, step) → action, or → the probabilities of all actions.
     deterministic : ask an agent for its one action. Otherwise its action probabilities count, where it has them.
 

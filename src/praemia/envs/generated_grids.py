@@ -1,0 +1,155 @@
+"""Generated tasks on a map: rooms, grids with traps, lakes, offices and mazes.
+
+Each is a function of a generator, the number of cells, the number of machine states and the largest horizon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.envs.builtin_machines import TRAP, errands, in_stages
+from praemia.envs.generated_models import Generated, Kind, Ranges, between, steps_from
+from praemia.envs.grid_map import GridMap
+from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER, Cell
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+
+OnMap: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and how many moves the errands take if none slips
+Rows = NDArray[np.str_]
+LEGS = 6  # so many errands of a machine are counted for that
+PIT, DESK, GOAL = "t", "d", "g"
+
+
+def map_kind(sample: Callable[[np.random.Generator, int, int, int], OnMap], smallest: int) -> Kind:
+    """Return the kind of tasks whose map ``sample`` makes, of at least ``smallest`` cells."""
+
+    def sample_task(rng: np.random.Generator, ranges: Ranges) -> Generated:
+        low, high = ranges.observations
+        size, states = between(rng, max(smallest, low), max(smallest, high)), between(rng, *ranges.states)
+        mdp, machine, way = sample(rng, size, states, ranges.steps[1])
+        return mdp, machine, ranges.within(way * rng.uniform(1.5, 3.0))
+
+    return sample_task
+
+
+def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+    """Sample a square of about ``size`` cells, divided into four rooms with a door each; visit places in order."""
+    text = _floor(max(4, round(math.sqrt(size))))
+    side = len(text)
+    row, column = (int(rng.integers(1, side - 1)) for _ in range(2))
+    text[row], text[:, column] = WALL, WALL
+    for half in ((0, row), (row + 1, side)):
+        text[int(rng.integers(*half)), column] = FLOOR
+    for half in ((0, column), (column + 1, side)):
+        text[row, int(rng.integers(*half))] = FLOOR
+    return _tour(rng, text, "abc", states, most)
+
+
+def traps(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+    """Sample an open grid in which one cell of six is a trap, after which there is no reward."""
+    return _tour(rng, _floor(max(3, round(math.sqrt(size)))), "ab", states, most, one_in=6)
+
+
+def lake(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+    """Sample a frozen lake: a move slips with probability 2/3, a hole is never left, the goal is in the far corner."""
+    text = _floor(max(3, round(math.sqrt(size))))
+    corners = [(0, 0), (len(text) - 1, len(text) - 1)]
+    grid_map, way = _place(rng, text, START + GOAL, {GOAL: "goal"}, GOAL, pits=(WATER, 8), places=corners)
+    way = 2 * way + states
+    machine = errands(rng, ("goal",), max(1, states - 1), fits=most / way, again=False)
+    return replace(grid_map, slip=(1 / 3, 1 / 3, 1 / 3, 0.0)).mdp(), machine, way
+
+
+def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+    """Sample an office of rooms of 3 × 3 cells with a few plants: bring all items, in any order, to the desk."""
+    across = min(6, max(2, round(math.sqrt(size / 9))))
+    text = _floor(4 * across - 1)  # thin walls between the rooms, with a door between each two neighbours
+    text[3::4], text[:, 3::4] = "-", "|"
+    for i in range(across):
+        for j in range(1, across):
+            upright, level = rng.integers(3, size=2).tolist()
+            text[4 * i + upright, 4 * j - 1] = text[4 * j - 1, 4 * i + level] = DOOR
+    items = {str(i + 1): f"item-{i}" for i in range(max(1, states.bit_length() - 1))}
+    letters, legend = "".join(items), items | {DESK: "desk", PIT: TRAP}
+    grid_map, way = _place(rng, text, START + DESK + letters, legend, letters + DESK, pits=(PIT, 18))
+    stages = (tuple((item,) for item in items.values()), (("desk",),))
+    machine = in_stages(stages, legend.values(), hazard=TRAP)
+    if rng.integers(2):
+        machine = machine.with_chance(dict.fromkeys(items.values(), float(rng.uniform(0.6, 0.95))))
+    return grid_map.mdp(), machine, way
+
+
+def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+    """Sample a maze whose moves never slip, with one way between any two cells; visit places in order."""
+    side = max(3, round(math.sqrt(size)))
+    text = _floor(2 * side - 1)
+    text[1::2], text[:, 1::2] = "-", "|"
+    path, joined = [(0, 0)], {(0, 0)}
+    while path:  # the doors make the cells a tree
+        row, column = path[-1]
+        beside = [(row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)]
+        new = [(r, c) for r, c in beside if 0 <= r < side and 0 <= c < side and (r, c) not in joined]
+        if not new:
+            path.pop()
+            continue
+        there = new[int(rng.integers(len(new)))]
+        text[row + there[0], column + there[1]] = DOOR
+        joined.add(there)
+        path.append(there)
+    return _tour(rng, text, "abc", states, most, slips=False)
+
+
+def _floor(side: int) -> Rows:
+    return np.full((side, side), FLOOR)
+
+
+def _tour(
+    rng: np.random.Generator, text: Rows, letters: str, states: int, most: int, *, one_in: int = 0, slips: bool = True
+) -> OnMap:
+    """Sample places, pits and a machine that asks for the places in order."""
+    legend = {letter: letter for letter in letters} | ({PIT: TRAP} if one_in else {})
+    order = (letters * LEGS)[: min(states, LEGS)]
+    grid_map, way = _place(rng, text, START + letters, legend, order, pits=(PIT, one_in))
+    fits, others = most * len(order) / (2.0 * way), (TRAP,) if one_in else ()
+    machine = errands(rng, tuple(letters), states, fits=fits, others=others, sure=not slips)
+    aside = float(rng.uniform(0.0, 0.15)) if slips else 0.0
+    return replace(grid_map, slip=(1.0 - 3.0 * aside, aside, aside, aside)).mdp(), machine, way
+
+
+def _place(
+    rng: np.random.Generator,
+    text: Rows,
+    letters: str,
+    legend: Mapping[str, str],
+    order: str,
+    *,
+    pits: tuple[str, int],
+    places: Sequence[Cell] = (),
+) -> tuple[GridMap, int]:
+    """Put letters on places, and pits on one in so many others, until there is a way from the start in an order."""
+    floor = [(int(r), int(c)) for r, c in np.argwhere(text == FLOOR)]
+    pit, one_in = pits
+    while True:
+        rows, taken = text.copy(), places or [floor[i] for i in rng.permutation(len(floor))[: len(letters)].tolist()]
+        for letter, cell in zip(letters, taken, strict=True):
+            rows[cell] = letter
+        others = [cell for cell in floor if cell not in taken]
+        for i in rng.permutation(len(others))[: max(1, len(others) // one_in)].tolist() if one_in else ():
+            rows[others[i]] = pit
+        grid_map = GridMap("\n".join(map("".join, rows)), legend)
+        lengths = [_distance(grid_map, *leg) for leg in zip(START + order, order, strict=False)]
+        if None not in lengths:
+            return grid_map, max(1, sum(filter(None, lengths)))
+
+
+def _distance(grid_map: GridMap, start: str, goal: str) -> int | None:
+    """Return the length of a shortest way from a letter to another around pits."""
+    first, last = (int(grid_map.cells[grid_map.letters == letter][0]) for letter in (start, goal))
+    pits = np.isin(grid_map.destinations, grid_map.cells[grid_map.letters == PIT])
+    return steps_from(first, np.where(pits, np.arange(pits.shape[1]), grid_map.destinations).T).get(last)

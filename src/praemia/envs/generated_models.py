@@ -1,0 +1,199 @@
+"""Generated tasks without a map: random models, chains, locks, deep seas, queues and stores.
+
+Every kind is a function of a generator and of the ranges of sizes. It samples sizes, model and machine, in this order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.arithmetic import portable_exp, portable_log
+from praemia.envs.builtin_machines import errands, prices, random_machine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+
+Entries: TypeAlias = list[tuple[int, int, int, float]]
+PLACES = ("a", "b", "c")
+
+
+class Ranges(NamedTuple):
+    """The smallest and the largest sizes: observations, machine states, steps."""
+
+    observations: tuple[int, int]
+    states: tuple[int, int]
+    steps: tuple[int, int]
+
+    def within(self, steps: float) -> int:
+        """Return a number of steps, or the nearest that is allowed."""
+        return int(min(max(round(steps), self.steps[0]), self.steps[1]))
+
+
+Generated: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and the horizon
+Kind: TypeAlias = Callable[[np.random.Generator, Ranges], Generated]
+
+
+def between(rng: np.random.Generator, low: float, high: float) -> int:
+    """Sample an integer, uniformly on a log scale."""
+    return round(portable_exp(rng.uniform(portable_log(low), portable_log(high))))
+
+
+def random_kind(max_observations: int, actions: tuple[int, int], branching: int | None, weight: float) -> Kind:
+    """Return the kind of random models: pairs have up to ``branching`` successors, or all, and three places are named.
+
+    Successors are uniform, their probabilities Dirichlet(weight). Places that can be reached are preferred.
+    """
+
+    def sample(rng: np.random.Generator, ranges: Ranges) -> Generated:
+        low, high = ranges.observations
+        size = between(rng, low, max(low, min(high, max_observations)))
+        width = size if branching is None else int(rng.integers(2, min(branching, size) + 1))
+        num_actions, states, steps = between(rng, *actions), between(rng, *ranges.states), between(rng, *ranges.steps)
+        pairs = np.arange(size * num_actions).repeat(width)
+        order = np.argsort(rng.random((size * num_actions, size)), axis=1, kind="stable")[:, :width]
+        probs = rng.dirichlet(np.full(width, weight), size=size * num_actions).ravel()
+        start = int(rng.integers(size))
+        near = steps_from(start, order.reshape(size, -1))
+        places = sorted(rng.permutation(size).tolist(), key=lambda o: o not in near)
+        labels = [LabelRule(name, target=o) for name, o in zip(PLACES, places, strict=False)]
+        columns = pairs // num_actions, pairs % num_actions, order.ravel(), probs
+        mdp = LabeledMDP.from_entries(size, num_actions, *columns, labels=labels, start=start)
+        if rng.integers(2):
+            return mdp, random_machine(rng, states, PLACES), steps
+        return mdp, errands(rng, PLACES, states, fits=steps / size, again=True), steps
+
+    return sample
+
+
+def steps_from(start: int, successors: NDArray[np.int64]) -> dict[int, int]:
+    """Return the fewest steps to every observation that can be reached, from the successors of each, int64[O, ·]."""
+    steps, waiting = {start: 0}, deque([start])
+    while waiting:
+        here = waiting.popleft()
+        for there in successors[here].tolist():
+            if there not in steps:
+                steps[there] = steps[here] + 1
+                waiting.append(there)
+    return steps
+
+
+def _mdp(size: int, num_actions: int, entries: Entries, labels: list[LabelRule], **more: Any) -> LabeledMDP:
+    """Make an MDP of entries (o, a, o', p)."""
+    o, a, z, probs = map(np.array, zip(*entries, strict=True))
+    return LabeledMDP.from_entries(size, num_actions, o, a, z, probs, labels, **more)
+
+
+def chain(rng: np.random.Generator, ranges: Ranges) -> Generated:
+    """Sample a river: right is against the current, left is sure; the ends have prices, or are asked for in turn."""
+    size = between(rng, 5, min(25, ranges.observations[1] // 4))
+    steps = ranges.within(4 * size * rng.uniform(0.7, 1.3))
+    states = between(rng, *ranges.states)
+    forth, stay = rng.uniform(0.4, 0.8, size), rng.uniform(0.1, 0.2, size)
+    entries: Entries = []
+    for o in range(size):
+        left, right = max(0, o - 1), min(size - 1, o + 1)
+        entries += [(o, 0, left, 1.0), (o, 1, right, forth[o]), (o, 1, o, stay[o])]
+        entries += [(o, 1, left, 1.0 - forth[o] - stay[o])]
+    labels = [LabelRule("near", target=0), LabelRule("far", target=size - 1)]
+    mdp = _mdp(size, 2, entries, labels, start=int(rng.integers(1, max(2, size // 3))))
+    if states == 1:
+        return mdp, prices({"near": float(rng.uniform(0.005, 0.05)), "far": 1.0}), steps
+    return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True), steps
+
+
+def lock(rng: np.random.Generator, ranges: Ranges) -> Generated:
+    """Sample a combination lock: at each place one action leads on, the others to the start; it slips a little."""
+    size = between(rng, 5, ranges.observations[1] // 5)
+    steps = ranges.within(2 * size * rng.uniform(1.0, 2.0))
+    actions, states = between(rng, 2, 6), between(rng, *ranges.states)
+    slip, has_decoy = float(rng.uniform(0.0, 0.15)), bool(rng.integers(2))
+    right = rng.integers(actions, size=size)
+    entries: Entries = []
+    for o, a in np.ndindex(size, actions):
+        entries += [(o, a, (o + 1) % size if a == right[o] else 0, 1.0 - slip), (o, a, o, slip)]
+    labels = [LabelRule("open", target=size - 1, source=size - 2)]
+    labels += [LabelRule("decoy", source=0, action=int((right[0] + 1) % actions), target=0)] if has_decoy else []
+    mdp, decoys = _mdp(size, actions, entries, labels), ("decoy",) if has_decoy else ()
+    if states == 1:
+        return mdp, prices({"open": 1.0, **dict.fromkeys(decoys, 0.02)}), steps
+    return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
+
+
+def sea(rng: np.random.Generator, ranges: Ranges) -> Generated:
+    """Sample a deep sea: a move sinks a row, to the left or to the right; each cell has its own action for either side.
+
+    There is a shell on the left of the bottom, and a pearl on its right, where no move to the left leads. A move slips
+    to the other side now and then. The machine counts pearls; each of them has a reward, or those up to the last.
+    """
+    depth = max(3, round(math.sqrt(2.0 * between(rng, *ranges.observations))))
+    states, dives, slip = between(rng, *ranges.states), int(rng.integers(1, 4)), float(rng.uniform(0.0, 0.1))
+    little, again = float(rng.uniform(0.02, 0.2)), bool(rng.integers(2))
+    entries: Entries = []
+    for row in range(depth):
+        for column in range(row + 1):
+            here, below = row * (row + 1) // 2 + column, (row + 1) * (row + 2) // 2
+            sides = (below + max(0, column - 1), below + column + 1) if row < depth - 1 else (0, 0)
+            right = int(rng.integers(2))
+            for a in (0, 1):
+                entries += [(here, a, sides[a == right], 1.0 - slip), (here, a, sides[a != right], slip)]
+    size = depth * (depth + 1) // 2
+    labels = [LabelRule("shell", target=size - depth), LabelRule("pearl", target=size - 1)]
+    builder = MachineBuilder("found-0", propositions=("shell", "pearl"), first_match=True)
+    for i in range(states):
+        following = i + 1 if i < states - 1 else 0 if again else i
+        builder.edge(f"found-{i}", "pearl", f"found-{following}", reward=1.0 / dives)
+        builder.edge(f"found-{i}", "shell", f"found-{i}", reward=little / dives)
+    return _mdp(size, 2, entries, labels), builder.build(), ranges.within(depth * dives)
+
+
+def queue(rng: np.random.Generator, ranges: Ranges) -> Generated:
+    """Sample a queue: faster service has a lower reward per customer, and a full queue spoils the mood."""
+    size, actions = between(rng, *ranges.observations) // 2 + 3, between(rng, 2, 6)
+    states, arrival = between(rng, *ranges.states), float(rng.uniform(0.3, 0.6))
+    service = np.sort(rng.uniform(0.15, 0.9, actions))
+    entries: Entries = []
+    for o, a in np.ndindex(size, actions):
+        done = float(service[a]) if o > 0 else 0.0
+        more, fewer = arrival * (1.0 - done), done * (1.0 - arrival)
+        entries += [(o, a, min(size - 1, o + 1), more), (o, a, max(0, o - 1), fewer), (o, a, o, 1.0 - more - fewer)]
+    labels = [LabelRule(f"served-{a}", o + 1, a, o) for o, a in np.ndindex(size - 1, actions)]
+    mdp = _mdp(size, actions, entries, [*labels, LabelRule("full", target=size - 1)])
+    rewards = {"full": 0.0} | {f"served-{a}": float(1.0 - 0.6 * service[a] * rng.random()) for a in range(actions)}
+    if states == 1:
+        return mdp, prices(rewards), between(rng, *ranges.steps)
+    moves = {"full": -1, f"served-{int(rng.integers(actions))}": 1}
+    return mdp, prices(rewards, states, moves, float(rng.uniform(0.3, 1.0))), between(rng, *ranges.steps)
+
+
+def store(rng: np.random.Generator, ranges: Ranges) -> Generated:
+    """Sample a store: orders arrive before the demand. Large sales have higher rewards, large orders lower ones."""
+    size = between(rng, 5, min(80, ranges.observations[1] // 2))
+    actions = min(size, between(rng, 2, 6))  # no two order the same
+    states, most = between(rng, *ranges.states), max(2, size // 2)
+    demand = rng.dirichlet(np.ones(most + 1))
+    lots = np.linspace(0, size - 1, actions).round().astype(int)
+    entries: Entries = []
+    labels: list[LabelRule] = []
+    for o, a in np.ndindex(size, actions):
+        stock = min(size - 1, o + int(lots[a]))
+        after = np.bincount(np.maximum(0, stock - np.arange(most + 1)), demand)
+        cost = "dear" if lots[a] > size // 2 else "cheap"
+        for left in np.flatnonzero(after)[::-1].tolist():
+            entries.append((o, a, left, after[left]))
+            names = [] if left == stock else [f"{'large' if stock - left > most // 2 else 'small'}-{cost}"]
+            names += ["empty"] if left == 0 else []
+            labels += [LabelRule(names, o, a, left)] if names else []
+    mdp = _mdp(size, actions, entries, labels, actions=[f"+{lot}" for lot in lots])
+    small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
+    rewards = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
+    if states == 1:
+        return mdp, prices({**rewards, "empty": 0.0}), between(rng, *ranges.steps)
+    moves, probability = {"empty": -1, "large-cheap": 1}, float(rng.uniform(0.3, 1.0))
+    return mdp, prices({"empty": 0.0, **rewards}, states, moves, probability), between(rng, *ranges.steps)

@@ -1,0 +1,117 @@
+"""Tasks generated from a seed, to compare learners on: of thirteen kinds and many sizes, or with given sizes.
+
+``generated-lake-7`` is the lake of seed 7; ``generated-lake-large-7`` is a large one. Everything about a task is
+sampled: its sizes, its model or map, its machine, whether that is probabilistic, rewards early or late, once or in
+rounds.
+
+    sparse   a random model, two or three successors         rooms   four rooms with doors, places in order
+    dense    a random model, every observation can follow    traps   a grid with traps, after which there is no reward
+    actions  a random model, many actions                    lake    ice: moves slip, a hole is never left
+    chain    swim against a current                          office  rooms and plants; items in any order to the desk
+    lock     at each place one action leads on               queue   faster service and a full queue lower the reward
+    sea      little on the left, much on the far right       store   orders and demand; empty shelves cost sales
+                                                             maze    one way between any two cells, no slips
+
+Sizes are uniform on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50; in large tasks O up to 400, M up to 50
+and H up to 200. ``random-20x4x5-0`` has the sizes that it says: 20 observations, 4 actions and 5 machine states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from praemia.envs.builtin_machines import random_machine
+from praemia.envs.generated_grids import lake, map_kind, maze, office, rooms, traps
+from praemia.envs.generated_models import Kind, Ranges, chain, lock, queue, random_kind, sea, store
+from praemia.errors import require_whole, unknown_name
+from praemia.limits import require_memory
+from praemia.machines.labels import LabelRule
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
+
+STREAM = 4217  # keeps these samples apart from those of other generators
+KINDS: dict[str, Kind] = {
+    "sparse": random_kind(400, (2, 5), 3, 1.0),
+    "dense": random_kind(40, (2, 4), None, 0.3),
+    "actions": random_kind(20, (8, 24), 4, 0.5),
+    "chain": chain,
+    "lock": lock,
+    "rooms": map_kind(rooms, 16),
+    "traps": map_kind(traps, 9),
+    "lake": map_kind(lake, 9),
+    "office": map_kind(office, 36),
+    "queue": queue,
+    "store": store,
+    "sea": sea,
+    "maze": map_kind(maze, 9),
+}
+SIZES = {"usual": Ranges((5, 60), (1, 10), (5, 50)), "large": Ranges((60, 400), (10, 50), (50, 200))}
+
+
+def generated_task(kind: str = "sparse", seed: int = 0, size: str = "usual", horizon: int | None = None) -> Task:
+    """Generate a task of one of thirteen kinds; the horizon is sampled with it unless it is given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.generated_task("lake", seed=7).name
+    'generated-lake-7'
+    """
+    for what, name, known in (("kind", kind, KINDS), ("size", size, SIZES)):
+        if not isinstance(name, str) or name not in known:
+            raise unknown_name(f"{what} of generated task", name, known)
+    require_whole("seed", seed, 0, 2**63 - 1)
+    rng = np.random.default_rng([STREAM, list(KINDS).index(kind), list(SIZES).index(size), seed])
+    mdp, machine, steps = KINDS[kind](rng, SIZES[size])
+    name = f"generated-{kind}-{seed}" if size == "usual" else f"generated-{kind}-{size}-{seed}"
+    return Task(mdp, machine, steps if horizon is None else horizon, name)
+
+
+def random_task(
+    observations: int = 20,
+    actions: int = 4,
+    machine_states: int = 5,
+    horizon: int = 20,
+    seed: int = 0,
+    *,
+    branching: int = 3,
+    propositions: int = 3,
+) -> Task:
+    """Sample a task with given sizes.
+
+    A pair (o, a) leads to a few uniform observations, with probabilities from a flat Dirichlet distribution. Arriving
+    at an observation makes each proposition true with probability 1/4; ``p0`` is always true at the last one, so that
+    something can happen. The same arguments always give the same task, and the horizon changes nothing but itself.
+
+    Parameters
+    ----------
+    observations, actions, machine_states : sizes of the task.
+    horizon : steps of an episode.
+    seed : selects one of the tasks of these sizes.
+    branching : how many successors are sampled for a pair (o, a); some may coincide.
+    propositions : how many propositions there are, ``p0``, ``p1``, …
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.random_task(observations=6, actions=2, machine_states=3, horizon=5, seed=1)
+    >>> task.num_observations, task.num_machine_states
+    (6, 3)
+    """
+    sizes = [seed, observations, actions, machine_states, branching, propositions]
+    limits = {"seed": 2**63 - 1, "observations": 10_000_000, "actions": 10_000, "machine_states": 100_000}
+    for (name, limit), size in zip((limits | {"branching": 10_000, "propositions": 40}).items(), sizes, strict=True):
+        require_whole(name, size, int(name != "seed"), limit)
+    require_memory(100 * observations * actions * branching, "a random model")
+    names = tuple(f"p{i}" for i in range(propositions))
+    rng = np.random.default_rng(sizes)
+    pairs = np.arange(observations * actions).repeat(branching)
+    successors = rng.integers(observations, size=len(pairs))
+    probs = rng.dirichlet(np.ones(branching), size=observations * actions).ravel()
+    true = rng.random((observations, propositions)) < 0.25
+    true[-1, 0] = True
+    labels = [LabelRule([names[i] for i in np.flatnonzero(row)], target=o) for o, row in enumerate(true) if row.any()]
+    columns = pairs // actions, pairs % actions, successors, probs
+    mdp = LabeledMDP.from_entries(observations, actions, *columns, labels=labels)
+    machine = random_machine(rng, machine_states, names)
+    return Task(mdp, machine, horizon, f"random-{observations}x{actions}x{machine_states}-{seed}")

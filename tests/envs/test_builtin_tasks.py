@@ -1,0 +1,163 @@
+"""What the built-in tasks are made of: machines, maps, how moves slip."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from praemia import RewardMachine, Task, envs, solve
+from praemia.envs.builtin_machines import in_stages, prices, sequence
+from praemia.envs.craft import LEGEND, PLACES, TASKS
+from praemia.errors import PraemiaError
+
+
+def total(machine: RewardMachine, *labels: str) -> float:
+    """Return the mean return of a word; a label is written as its propositions."""
+    return float(machine.expected_rewards([label.split() for label in labels]).sum())
+
+
+def reachable(task: Task) -> set[int]:
+    dense = task.mdp.to_dense().max(axis=1)
+    found, edge = set(), set(np.flatnonzero(task.mdp.start_probs).tolist())
+    while edge:
+        found |= edge
+        edge = {int(z) for o in edge for z in np.flatnonzero(dense[o])} - found
+    return found
+
+
+# Machines
+
+
+def test_events_in_order_are_rewarded_at_the_end_or_one_by_one_once_or_in_rounds() -> None:
+    late = in_stages(sequence("a", "b"), ("a", "b", "hole"), hazard="hole")
+    assert late.num_states == 4
+    assert late.expected_rewards(["a", (), "b", "a", "b"]).tolist() == [0.0, 0.0, 1.0, 0.0, 0.0]
+    assert total(late, "a", "hole b", "b") == 0.0
+    rounds = in_stages(sequence("a", "b"), ("a", "b"), again=True, share=0.5)
+    assert total(rounds, "a", "b", "b", "a", "b") == 2.0
+    assert total(rounds.with_chance({"a": 0.8}), "a", "b") == pytest.approx(0.8)
+
+
+def test_items_in_any_order_are_taken_one_at_a_time() -> None:
+    machine = in_stages(((("x",), ("y",)), (("desk",),)), ("x", "y", "desk"))
+    assert total(machine, "desk", "y", "x", "desk", "desk") == 1.0
+    assert total(machine, "x y", "desk") == 0.0
+
+
+def test_prices_count_the_first_event_and_may_depend_on_a_mood() -> None:
+    assert total(prices({"a": 0.25, "b": 1.0}), "a b", "b") == 1.25
+    mood = prices({"bad": 0.0, "good": 0.5}, 2, {"bad": -1, "good": 1})
+    assert total(mood, "good", "bad", "good", "good") == pytest.approx(0.5 + 0.25 + 0.5)
+    restless = prices({"bad": 0.0, "good": 1.0}, 2, {"bad": -1}, 0.5)
+    assert total(restless, "bad", "good") == pytest.approx(0.5 * 1.0 + 0.5 * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("word", "paid"),
+    [
+        ("acfbh", 1.0),
+        ("afcbh", 1.0),
+        ("facbh", 1.0),
+        ("fcabh", 0.0),  # the workbench before the wood
+        ("acbfh", 0.0),  # the toolshed too early
+        ("acfbbh", 1.0),
+        ("acfhb", 0.0),
+    ],
+)
+def test_the_longest_craft_task_takes_its_events_in_any_interleaving(word: str, paid: float) -> None:
+    assert total(in_stages(TASKS[10], LEGEND.values()), *(LEGEND[letter] for letter in word)) == paid
+
+
+@pytest.mark.parametrize("loop", [1, 7, 20])
+def test_a_loop_of_the_flower_needs_its_petal_once_more_than_it_has_states(loop: int) -> None:
+    machine = envs.flower(loop=loop).machine
+    assert machine.num_states == 13 + loop
+    assert total(machine, *["petal-5"] * loop) == 0.0
+    assert total(machine, *["petal-5"] * (loop + 1)) == 1.0
+    assert total(machine, "", "petal-2", "petal-5", "petal-2", "", "petal-1", "petal-2") == 0.0
+    assert total(machine, *["petal-2"] * 4) == 1.0
+
+
+def test_only_the_first_action_in_a_petal_counts() -> None:
+    labelling = envs.flower().mdp.labelling
+    numbers, labels = labelling.of(*(np.array(column) for column in ([3, 3, 0], [0, 1, 0], [0, 0, 3])))
+    assert [labels[number] for number in numbers] == [frozenset({"petal-3"}), frozenset(), frozenset()]
+
+
+def test_errands_in_the_office_end_with_their_reward_or_with_a_broken_plant() -> None:
+    mail, patrol, coffee = (envs.office(errand).machine for errand in ("mail", "patrol", "coffee"))
+    assert total(mail, "office", "mail", "", "office", "office") == 1.0
+    assert total(mail, "mail", "plant", "office") == 0.0
+    assert total(patrol, *"ABCDABCD") == 2.0
+    assert total(patrol, *"ABDC") == 0.0
+    assert total(coffee, "coffee", "office") == pytest.approx(0.8)
+    for errand in ("coffee", "mail", "coffee-and-mail", "patrol"):
+        task = envs.office(errand)
+        assert np.all(solve(task).values[:, task.machine.index["failed"]] == 0.0)
+
+
+def test_the_far_coffee_has_a_reward_of_a_thousand_and_the_first_one_taken_counts() -> None:
+    machine = envs.make("office-map4-exp6").machine
+    assert total(machine, "coffee corner", "coffee", "office") == 1_000.0
+    assert total(machine, "coffee", "coffee corner", "office") == 1.0
+    assert total(machine, "coffee", "plant", "office") == 0.0
+
+
+# Maps
+
+
+@pytest.mark.parametrize("size", [5, 9, 13])
+def test_two_rooms_are_the_inside_without_the_inner_wall(size: int) -> None:
+    task = envs.two_rooms(size)
+    assert task.num_observations == (size - 2) ** 2 - (size - 2) + 1
+    assert len(reachable(task)) == task.num_observations
+    names = list(task.mdp.observation_names or ())
+    middle = size // 2
+    door, left, right = (names.index(f"{middle},{middle + by}") for by in (0, -1, 1))
+    up = task.mdp.to_dense()[door, 0]  # into the wall
+    np.testing.assert_allclose(up[[door, left, right]], [0.8, 0.1, 0.1], rtol=1e-15)
+
+
+def test_the_office_has_its_rooms_and_doors() -> None:
+    grid_map = envs.office("coffee").mdp.map
+    assert grid_map.cells.shape == (9, 12)
+    assert sorted("".join(grid_map.letters.ravel()).replace(".", "")) == sorted("******ccmoABCDS")
+    # 3 upright inner walls of 9 and 2 level ones of 12, less 6 doors to the side and 4 + 2 up and down.
+    assert sum(int(walls.sum()) for walls in grid_map.thin_walls) == 3 * 9 + 2 * 12 - 6 - 4 - 2
+    assert len(reachable(envs.office("coffee"))) == 108
+
+
+@pytest.mark.parametrize(("number", "cells"), {0: 10 * 10, 1: 9 * 12, 2: 12 * 12, 3: 15 * 15, 4: 15 * 15}.items())
+def test_published_maps_have_as_many_cells_as_published(number: int, cells: int) -> None:
+    assert envs.office_map(number, 1).num_observations == cells
+
+
+def test_a_move_that_is_blocked_as_meant_stays_and_does_not_slip() -> None:
+    mdp = envs.make("office-map1-exp1").mdp
+    corner, below, beside = (mdp.observation_names.index(name) for name in ("0,0", "1,0", "0,1"))
+    dense = mdp.to_dense()
+    up, right = mdp.action_names.index("up"), mdp.action_names.index("right")
+    assert dense[corner, up, corner] == 1.0
+    # To the right as meant with .8, down with .1; the slip upwards is blocked and stays.
+    np.testing.assert_allclose(dense[corner, right, [beside, below, corner]], [0.8, 0.1, 0.1], rtol=1e-15)
+
+
+def test_craft_maps_depend_on_their_seed_and_have_every_place() -> None:
+    one, other, same = (envs.make(f"craft-{name}").mdp.map.text for name in ("3-task10", "4-task10", "3-task2"))
+    assert one == same != other
+    assert {letter: one.count(letter) for letter in PLACES} == PLACES
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: envs.make("office-map1-exp6"), "on map 4 only; found map=1"),
+        (lambda: envs.make("office-map7-exp1"), "map=7; expected one of 0, 1, 2, 3, 4"),
+        (lambda: envs.office_jair(1.0), "task=1.0; expected one of 1, 2, 3, 4"),
+        (lambda: envs.craft(task=10.0), "task=10.0; expected one of 2, 5, 8, 9, 10"),
+        (lambda: envs.craft(task=True), "task=True; expected one of"),
+    ],
+)
+def test_errands_that_there_are_not_are_refused(make, message: str) -> None:
+    with pytest.raises(PraemiaError, match=message):
+        make()
