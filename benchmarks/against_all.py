@@ -18,7 +18,7 @@ import numpy as np
 
 from praemia import Task, envs, learners, simulate
 from praemia.envs.generated_tasks import KINDS
-from praemia.experiments.league import contestants
+from praemia.experiments.loading import load_experiment
 from praemia.statistics.intervals import ratio_within_groups
 from praemia.text_tables import Table, number
 
@@ -35,12 +35,16 @@ def mean_regret(task: Task, learner: learners.Learner, runs: int, episodes: int)
 def main() -> None:
     """Play and print a line for each learner."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("learners", nargs="*", default=[name for name in contestants() if name != OURS])
+    parser.add_argument(
+        "learners",
+        nargs="*",
+        default=[own.name for own in load_experiment("league").groups[0].choices if own.name == own.title != OURS],
+    )
     parser.add_argument("--tasks", type=int, default=4, help="of each kind")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=3_000)
     asked = parser.parse_args()
-    tasks = {kind: [envs.generated_task(kind, FIRST_SEED + i) for i in range(asked.tasks)] for kind in KINDS}
+    tasks = {kind: [envs.drawn_task(kind, FIRST_SEED + i) for i in range(asked.tasks)] for kind in KINDS}
     length = (asked.runs, asked.episodes)
     ours = {task.name: mean_regret(task, learners.make(OURS), *length) for group in tasks.values() for task in group}
     rows = []

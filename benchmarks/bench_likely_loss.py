@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 from machine_family import machine_family
+from plotting import GREY, new_figure, render, tidy
 
 from praemia.envs import make, random_task
 from praemia.exploration import explore, plan_from
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import likely_loss
 from praemia.planning.exact import evaluate, solve
-from praemia.report.figures import GREY, new_figure, render, tidy
 from praemia.tasks.task import Task
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "likely-loss.svg"

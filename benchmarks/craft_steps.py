@@ -2,7 +2,7 @@
 
     python benchmarks/craft_steps.py [--steps 100000]     # about a minute of one core for each map
 
-``praemia league --suite craft`` plays the same with a budget of two million steps, which CRM needs.
+``praemia experiment craft`` plays the same with a budget of two million steps, which CRM needs.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
-from praemia import Headroom, envs, simulate
-from praemia.experiments import suites
-from praemia.statistics.suite_lines import steps_to
+from praemia import Headroom, simulate
+from praemia.experiments.loading import load_experiment
+from praemia.statistics.steps import steps_to
 from praemia.text_tables import Table
 
 
@@ -24,12 +24,12 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100_000)
     asked = parser.parse_args()
     rows, settled = [], []
-    for item in suites.find("craft").benchmarks:
+    for setting in load_experiment("craft").groups[0].settings:
         began = time.process_time()
-        task = envs.make(item.task).with_horizon(item.horizon)
+        task = setting.task.make()
         run = simulate(task, Headroom(), num_steps=asked.steps, seed=(0, 0))
         settled.append(steps_to(run, 0.95))
-        rows.append((item.task, f"{settled[-1]:,.0f}", f"{time.process_time() - began:.0f}"))
+        rows.append((setting.task.name, f"{settled[-1]:,.0f}", f"{time.process_time() - began:.0f}"))
         print(*rows[-1], flush=True)
     print(f"\n{Table(('map', 'steps to .95', 'seconds'), rows)}\nmedian: {np.median(settled):,.0f}")
 

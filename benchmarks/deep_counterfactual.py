@@ -26,13 +26,13 @@ import numpy as np
 import torch
 from deep_worlds import cells, one_hot, square
 from numpy.typing import NDArray
+from plotting import new_figure, render, tidy
 from stable_baselines3 import DQN, SAC
 from stable_baselines3.common.callbacks import BaseCallback
 
 import praemia
 from praemia.deep import counterfactual_replay
-from praemia.report.charts import looks
-from praemia.report.figures import new_figure, render, tidy
+from praemia.report.charts import styles
 from praemia.statistics.intervals import quotient_interval
 
 FOLDER = Path("results") / "deep"
@@ -196,7 +196,7 @@ def draw(found: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> None:
     panels = figure.subplots(1, len(found), squeeze=False)[0]
     for axes, (name, curves) in zip(panels, found.items(), strict=True):
         tidy(axes, STUDIES[name].title, "steps of the environment", "return")
-        for arm, look in looks([WITH, PYCRM, WITHOUT]).items():
+        for arm, look in styles((arm, arm) for arm in (WITH, PYCRM, WITHOUT)).items():
             if arm in curves:
                 steps = EVERY * np.arange(1, curves[arm].shape[1] + 1)
                 axes.plot(steps, curves[arm].T, color=look.colour, linewidth=0.4, alpha=0.35)

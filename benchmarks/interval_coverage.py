@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from praemia.experiments.paper import HEADROOM, UCRL2_B_BEST
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.runner import run_into_store
-from praemia.experiments.settings import Experiment, Setting, TaskText
 from praemia.experiments.store import Store
+from praemia.statistics.claims import bonferroni_level
 from praemia.statistics.intervals import mean_interval, quotient_interval
-from praemia.statistics.stored_runs import collect, paired
-from praemia.statistics.verdicts import Question, bonferroni_level
+from praemia.statistics.series import group, paired
 from praemia.text_tables import Table
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
-RUNS, TRIALS, RESAMPLES = 400, 1000, 999
+RUNS, EPISODES, TRIALS, RESAMPLES = 400, 10_000, 1000, 999
+BEST = "UCRL2-RM-B 0.03"
 SIZES = (8, 16, 64)
 
 Floats = NDArray[np.float64]
@@ -97,15 +97,17 @@ def ratio_coverage(pool: Floats, picks: NDArray[np.int64], confidence: float) ->
 
 def pools(folder: str) -> dict[str, Floats]:
     """Play what is missing; return the final regrets float64[2, RUNS] of UCRL2-RM-B 0.03 and Headroom on each task."""
-    choices = (UCRL2_B_BEST, HEADROOM)
-    experiment = Experiment("coverage", "", tuple(Setting(TaskText.builtin(task), choices, RUNS) for task in TASKS))
-    store = Store.create(folder)
-    run_into_store(experiment.jobs(), store, keep_policies=False)
-    return {task: paired(members) for task, members in collect(store, experiment.settings).items()}
+    choices = (LearnerChoice.of("ucrl2-rm-b", BEST, bonus_scale=0.03), LearnerChoice.of("headroom"))
+    store, found = Store.create(folder), {}
+    for task in TASKS:
+        jobs = [Job(TaskText.builtin(task), choice, EPISODES, (0, run)) for run in range(RUNS) for choice in choices]
+        run_into_store(jobs, store, keep_policies=False)
+        found[task] = paired(group(run for job in jobs if (run := store.read(job)) is not None))
+    return found
 
 
 def main() -> None:
-    verdict = bonferroni_level(Question.ABOVE, 1)
+    verdict = bonferroni_level("above", 1)
     header = ("task", "runs", *METHODS, "ratio", f"ratio at {100 * verdict:.1f} %")
     rows = []
     for task, pool in pools(sys.argv[1] if len(sys.argv) > 1 else "results-coverage").items():
@@ -113,8 +115,8 @@ def main() -> None:
             picks = np.random.default_rng(size).integers(0, pool.shape[1], (TRIALS, size))
             alone = [method(pool[1, picks]).coverage(pool[1].mean()) for method in METHODS.values()]
             rows.append((task, str(size), *alone, *(ratio_coverage(pool, picks, c) for c in (0.95, verdict))))
-    print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of {HEADROOM.title},")
-    print(f"and the ratio of {UCRL2_B_BEST.title} to it, seed by seed, by t on the log scale\n")
+    print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of headroom,")
+    print(f"and the ratio of {BEST} to it, seed by seed, by t on the log scale\n")
     print(Table(header, rows), end="")
 
 

@@ -6,15 +6,26 @@ fetched only to be overwritten does not count, neither for the kernel nor for th
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from praemia.cli.bench import seconds_of
 from praemia.kernels.records import action_type, padded_width
 from praemia.tasks.task import Task
 
 NUMBERS = 1 << 24  # 128 MiB per array: larger than any cache
+
+
+def seconds_of(function: Callable[[], object], repeats: int) -> list[float]:
+    """Call a function several times; return how long each call took."""
+    seconds = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - began)
+    return seconds
 
 
 def bandwidth(threads: int = 1, repeats: int = 7) -> float:

@@ -4,7 +4,7 @@
 
 For each setting and method: the mean number of training steps until a t test over 100 sampled episodes no longer tells
 the plan from an optimal one (p > .1, looked at every 1,000 steps), its standard error, and the published figure. A run
-is four times as long as that figure, where `praemia league --suite office` has one budget for all learners. Takes
+is four times as long as that figure, where `praemia experiment office` has one budget for all learners. Takes
 about 10 minutes on two idle cores for the five settings of the first building.
 """
 
@@ -18,13 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from praemia import simulate
-from praemia.experiments.settings import LearnerChoice, TaskText
-from praemia.experiments.suites import TEST_EVERY, find, suite_experiment
-from praemia.statistics.suite_lines import steps_to_pass
+from praemia.experiments.jobs import LearnerChoice, TaskText
+from praemia.experiments.loading import load_experiment
+from praemia.statistics.steps import steps_to_pass
 from praemia.text_tables import plural
 
 LEARNERS = ("qr-max", "crm", "q-learning")
 TASKS = tuple(f"office-map1-exp{exp}" for exp in range(1, 6))
+TEST_EVERY = 1_000
 LENGTH = 4  # times the published steps
 
 
@@ -44,28 +45,23 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, default=None, help="write the numbers to this file too")
     chosen = parser.parse_args()
-    suite = find("office")
-    published = {item.task: item.published for item in suite.benchmarks}
     rows = []
     print("| setting | method | steps | standard error | published |")
     print("|---|---|---|---|---|")
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        for setting in suite_experiment(suite, chosen.learner).settings:
+        for setting in load_experiment("office").groups[0].settings:
+            name = setting.task.name
             for choice in setting.choices:
-                figure = published[setting.name].get(choice.title)
-                if setting.name not in chosen.task or figure is None:
+                figure = setting.published.get(choice.title)
+                if name not in chosen.task or choice.name not in chosen.learner or figure is None:
                     continue
                 jobs = [(setting.task, choice, LENGTH * figure, seed, chosen.horizon) for seed in range(chosen.runs)]
                 steps = np.array(list(pool.map(play, *zip(*jobs, strict=True))))
                 late = f" ({plural(int(np.isinf(steps).sum()), 'run')} never)" if np.isinf(steps).any() else ""
                 passed = steps[np.isfinite(steps)]
                 mean, error = passed.mean(), passed.std(ddof=1) / np.sqrt(len(passed))
-                rows.append(
-                    {"task": setting.name, "method": choice.title, "steps": steps.tolist(), "published": figure}
-                )
-                print(
-                    f"| {setting.name} | {choice.title} | {mean:,.0f}{late} | {error:,.0f} | {figure:,} |", flush=True
-                )
+                rows.append({"task": name, "method": choice.title, "steps": steps.tolist(), "published": figure})
+                print(f"| {name} | {choice.title} | {mean:,.0f}{late} | {error:,.0f} | {figure:,} |", flush=True)
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(rows, indent=1))
 

@@ -15,7 +15,7 @@ import numpy as np
 from released_learners import METHODS, Protocol, steps_to_pass, world_of
 
 from praemia import envs
-from praemia.experiments.suites import find
+from praemia.experiments.loading import load_experiment
 
 LENGTH = 4  # times the published steps
 DISCOUNT = 0.95
@@ -39,12 +39,13 @@ VARIANTS = {
 
 def ratio(variant: str, exp: int, method: str, num_runs: int) -> str:
     """Return our steps ÷ the published ones, and how many runs never passed."""
-    item = next(item for item in find("office").benchmarks if item.task == f"office-map1-exp{exp}")
-    task, protocol, published = envs.make(item.task), VARIANTS[variant], item.published[method]
+    name = f"office-map1-exp{exp}"
+    setting = next(own for own in load_experiment("office").groups[0].settings if own.task.name == name)
+    task, protocol, published = envs.make(name), VARIANTS[variant], setting.published[method]
     if variant.startswith("discount"):
         task = task.with_discount(DISCOUNT)
     if protocol.horizon == 0:
-        protocol = protocol._replace(horizon=item.horizon)
+        protocol = protocol._replace(horizon=setting.task.make().max_steps)
     world, number = world_of(task), METHODS.index(method)
     steps = np.array([steps_to_pass(world, number, protocol, LENGTH * published, seed) for seed in range(num_runs)])
     passed = steps[np.isfinite(steps)]

@@ -1,32 +1,35 @@
-"""Stores filled with made-up runs, so that what is said about them is known beforehand."""
+"""Stores and studies of made-up runs, so that what is said about them is known beforehand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from praemia.experiments.paper import FLOWER_LOOPS, RIVERSWIMS, WAREHOUSES, experiments
-from praemia.experiments.settings import Experiment, Job
+from praemia.experiments.experiment import Experiment
+from praemia.experiments.jobs import Job
+from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.store import Store
 from praemia.simulation import Run
-from praemia.statistics.stored_runs import Study, group
+from praemia.statistics.series import Series, Study, told_apart
 
 EPISODES = 1000
 PRM, PRODUCT, L1, PUBLISHED, CORRECT = "UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B"
 BEST, HEADROOM = "UCRL2-RM-B 0.03", "headroom"
-FLOWERS = tuple(f"flower-{loop}" for loop in FLOWER_LOOPS)
+RIVERSWIMS = tuple(f"riverswim-{size}" for size in (5, 10, 15))
+WAREHOUSES = tuple(f"warehouse-{size}" for size in (3, 4, 5))
+FLOWERS = tuple(f"flower-{loop}" for loop in (5, 20, 80))
+HORIZONS = ("riverswim-10 (horizon 20)", "riverswim-10 (horizon 80)")
+RIVERS = ("riverswim-5 (horizon 40)", "riverswim-20 (horizon 40)")
 
-HORIZONS = ("riverswim-10-horizon-20", "riverswim-10-horizon-80")
-RIVERS = ("riverswim-5-horizon-40", "riverswim-20-horizon-40")
-
-# Regrets by setting and learner with which every claim holds.
+# Regrets by task and learner with which every claim of the paper's experiment holds.
 KIND = {
     **{(s, PRM): 10.0 for s in (*RIVERSWIMS, *WAREHOUSES, *FLOWERS)},
     **{(s, CORRECT): 15.0 for s in (*RIVERSWIMS, *WAREHOUSES)},
+    ("riverswim-5", CORRECT): 9.0,
     **{(s, name): 5.0 for name in (BEST, HEADROOM) for s in (*RIVERSWIMS, *WAREHOUSES)},
     **{(s, name): r for name in (L1, PUBLISHED) for s, r in zip(RIVERSWIMS, (10.0, 40.0, 90.0), strict=True)},
     **{(s, name): r for name in (PRODUCT, L1) for s, r in zip(WAREHOUSES, (30.0, 60.0, 120.0), strict=True)},
@@ -45,6 +48,7 @@ KIND = {
 
 def _plans(job: Job, regret: float, exponent: float) -> dict[str, Any]:
     """Return two plans that end with a regret, which grew like K^exponent over the last tenfold."""
+    assert job.num_episodes is not None
     tenth = job.num_episodes // 10
     early = regret * 10.0**-exponent
     gaps = np.array([early / tenth, (regret - early) / (job.num_episodes - tenth)])
@@ -59,6 +63,7 @@ def _plans(job: Job, regret: float, exponent: float) -> dict[str, Any]:
 
 def made_up(job: Job, regret: float, exponent: float = 0.1, seconds: float = 0.25) -> Run:
     """Return a made-up run of a job."""
+    assert job.num_episodes is not None
     return Run(
         task=job.task.name,
         learner=job.learner.name,
@@ -82,36 +87,43 @@ def jitter(job: Job | Run, regret: float) -> float:
     return regret * (1.0 + 0.1 * math.sin(7.0 * job.seed[1]))
 
 
-def small(num_runs: int = 8, num_episodes: int = EPISODES) -> list[Experiment]:
-    """Return the two experiments that most claims are made of."""
-    return [e for e in experiments(num_runs, num_episodes) if e.name in {"paper", "machine-size"}]
+def paper(num_runs: int = 8, num_episodes: int = EPISODES, groups: Sequence[int] = (0, 2)) -> Experiment:
+    """Return the paper's experiment, by default the two groups that most claims are made of."""
+    whole = load_experiment("paper", Changes(runs=num_runs, episodes=num_episodes))
+    return replace(whole, groups=tuple(whole.groups[place] for place in groups))
 
 
-def fill(store: Store, regrets: Mapping[tuple[str, str], float], chosen: Iterable[Experiment]) -> Store:
-    """Ask for some experiments, and put a made-up run into the store for every job that has a regret."""
-    chosen = [replace(experiment, command=f"praemia reproduce --only {experiment.name}") for experiment in chosen]
-    store.ask(chosen)
-    for experiment in chosen:
-        for job in experiment.jobs():
-            key = (job.task.name, job.learner.title)
-            if key in regrets:
-                store.write(made_up(job, jitter(job, regrets[key])))
+def fill(store: Store, regrets: Mapping[tuple[str, str], float], experiment: Experiment) -> Store:
+    """Keep an experiment in a store, and put a made-up run into it for every job that has a regret."""
+    store.keep(experiment)
+    for job in experiment.jobs():
+        key = (job.task.name, job.learner.title)
+        if key in regrets:
+            store.write(made_up(job, jitter(job, regrets[key])))
     return store
 
 
 def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 8, exponent: float = 0.1) -> list[Study]:
-    """Return made-up studies without a store."""
+    """Return made-up studies of the paper's experiment, without a store."""
     found = []
-    claimed = {"paper", "machine-size", "horizon", "river-length"}
-    for experiment in (e for e in experiments(num_runs, EPISODES) if e.name in claimed):
-        settings = {}
-        for setting in experiment.settings:
-            jobs = [job for job in setting.jobs() if (job.task.name, job.learner.title) in regrets]
-            runs = []
-            for job in jobs:
-                regret = jitter(job, regrets[job.task.name, job.learner.title])
-                runs.append(made_up(job, regret, exponent, seconds=math.nan))
-            if runs:
-                settings[setting.name] = group(runs)
-        found.append(Study(experiment.name, experiment.purpose, settings))
+    for group in paper(num_runs, groups=(0, 2, 3, 4)).groups:
+        names = [setting.task.name for setting in group.settings]
+        series = {}
+        for row, setting in enumerate(group.settings):
+            for column, choice in enumerate(group.choices):
+                if (regret := regrets.get((names[row], choice.title))) is not None:
+                    jobs = [setting.job(column, group.seed_of(run)) for run in range(num_runs)]
+                    runs = [made_up(job, jitter(job, regret), exponent, math.nan) for job in jobs]
+                    series[row, column] = Series(tuple(runs), names[row], choice.title)
+        found.append(Study(group, series, told_apart(names, names)))
     return found
+
+
+def with_finals(study: Study, finals: Mapping[tuple[int, int], Sequence[float]]) -> Study:
+    """Return a study whose cells have runs with these final regrets."""
+    series = {}
+    for (row, column), values in finals.items():
+        setting = study.group.settings[row]
+        runs = [made_up(setting.job(column, study.group.seed_of(i)), value) for i, value in enumerate(values)]
+        series[row, column] = Series(tuple(runs), study.tasks[row], study.titles[column])
+    return replace(study, series=series)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,14 +25,14 @@ def test_the_runs_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -
     learners = ["--learner", "headroom", "--learner", "random"]
     execute(["run", "riverswim-3", *learners, "--episodes", "60", "--runs", "3", "--seed", "4", "--json"])
     rows = json.loads(capsys.readouterr().out)["learners"]
-    result = praemia.compare(TASK, ["headroom", "random"], 60, runs=3, seed=4)
+    result = praemia.compare(TASK, ["headroom", "random"], 60, num_runs=3, seed=4)
     assert {series.title: series.final.tolist() for series in result.series} == {
         row["learner"]: row["regret"] for row in rows
     }
 
 
 def test_the_tables_have_the_intervals_of_the_runs() -> None:
-    result = praemia.compare(TASK, ["headroom", "random"], 60, runs=3)
+    result = praemia.compare(TASK, ["headroom", "random"], 60, num_runs=3)
     samples = np.array(
         [[praemia.simulate(TASK, learner, 60, (0, r)).regret[-1] for r in range(3)]
          for learner in (praemia.Headroom(), praemia.Random())]
@@ -45,13 +46,13 @@ def test_the_tables_have_the_intervals_of_the_runs() -> None:
 
 
 def test_the_figure_has_a_curve_for_each_learner_that_ends_at_its_mean_regret() -> None:
-    result = praemia.compare(TASK, ["random", "optimal"], 30, runs=2)
+    result = praemia.compare(TASK, ["random", "optimal"], 30, num_runs=2)
     ends = {line.get_label(): line.get_ydata()[-1] for line in result.figure.axes[0].get_lines()}
     assert ends == {series.title: pytest.approx(series.final.mean()) for series in result.series}
 
 
 def test_learners_of_one_kind_are_told_apart_by_their_parameters() -> None:
-    result = praemia.compare(TASK, [praemia.UCBVIPRM(), praemia.UCBVIPRM(bonus_scale=0.5)], 5, runs=1)
+    result = praemia.compare(TASK, [praemia.UCBVIPRM(), praemia.UCBVIPRM(bonus_scale=0.5)], 5, num_runs=1)
     assert [series.title for series in result.series] == ["ucbvi-prm", "ucbvi-prm (bonus_scale=0.5)"]
 
 
@@ -60,7 +61,7 @@ def test_a_learner_of_the_users_own_needs_no_registration() -> None:
     class Mine(praemia.Random):
         name: ClassVar[str] = "mine"
 
-    result = praemia.compare(TASK, [Mine(), "random"], 20, runs=2)
+    result = praemia.compare(TASK, [Mine(), "random"], 20, num_runs=2)
     mine, other = result.series
     assert mine.title == "mine"
     assert mine.final.tolist() == other.final.tolist()
@@ -74,18 +75,18 @@ def test_a_learner_of_the_users_own_needs_no_registration() -> None:
         ({"learners": []}, "expected a list of names"),
         ({"learners": [3]}, "learner=3"),
         ({"learners": ["random", praemia.Random()]}, "two learners 'random'"),
-        ({"runs": 0}, "runs=0"),
+        ({"num_runs": 0}, "num_runs=0"),
         ({"num_episodes": 0}, "num_episodes=0"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_before_any_work(arguments: dict[str, Any], message: str) -> None:
-    usual: dict[str, Any] = {"task": TASK, "learners": ["random"], "num_episodes": 5, "runs": 1}
+    usual: dict[str, Any] = {"task": TASK, "learners": ["random"], "num_episodes": 5, "num_runs": 1}
     with pytest.raises(ParameterError, match=message):
         praemia.compare(**{**usual, **arguments})
 
 
 def test_learners_of_one_class_are_called_by_their_names() -> None:
-    result = praemia.compare(praemia.envs.riverswim(3), ["ucrl2-rm-l", "ucrl2-rm-b"], 20, runs=2)
+    result = praemia.compare(praemia.envs.riverswim(3), ["ucrl2-rm-l", "ucrl2-rm-b"], 20, num_runs=2)
     assert [series.title for series in result.series] == ["ucrl2-rm-l", "ucrl2-rm-b"]
 
 
@@ -99,10 +100,33 @@ def test_without_matplotlib_there_are_tables_and_a_word_on_the_figure(
     told: list[str] = []
     monkeypatch.setattr("praemia.comparison.simulate", note)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    result = praemia.compare(TASK, ["random"], 5, runs=2)
+    result = praemia.compare(TASK, ["random"], 5, num_runs=2)
     assert told[0].startswith("no figure, only the tables: figures need matplotlib: pip install")  # before any run
     assert [row[0] for row in result.table.rows] == ["random"]
     assert "random" in str(result)
     assert "no picture: figures need matplotlib" in result._repr_html_()
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
         result.figure  # noqa: B018
+
+
+def test_workers_play_the_same_runs_and_the_runs_can_be_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = (praemia.compare(TASK, ["headroom", "random"], 30, num_runs=2, jobs=jobs) for jobs in (1, 2))
+    for first, second in zip(one.series, two.series, strict=True):
+        assert first.title == second.title
+        assert first.final.tolist() == second.final.tolist()
+    assert one.to_frame()["regret"].tolist() == [value for series in one.series for value in series.final.tolist()]
+    one.save(tmp_path / "runs")
+    assert sorted(run.learner for run in praemia.load_runs(tmp_path / "runs")) == ["headroom"] * 2 + ["random"] * 2
+    assert execute(["report", str(tmp_path / "runs")]) == 0
+    assert "riverswim-3, 30 episodes, seed 0" in capsys.readouterr().out
+    with pytest.raises(ParameterError, match="jobs=0"):
+        praemia.compare(TASK, ["random"], 5, num_runs=1, jobs=0)
+
+
+def test_a_regret_that_is_only_rounding_is_nothing() -> None:
+    result = praemia.compare(praemia.envs.make("warehouse-3"), ["optimal", "random"], 50, num_runs=4)
+    assert result.table.rows[0][1] == "0"
+    assert "×10" not in str(result)
+    assert list(result.table.strong) == [0]

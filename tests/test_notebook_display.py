@@ -25,7 +25,7 @@ traces = [[({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0),
 plan = praemia.solve(task)
 run = praemia.simulate(task, praemia.Random(), num_episodes=40)
 data = praemia.explore(task, num_episodes=40, seed=0)
-result = praemia.compare(task, ["optimal", "random"], num_episodes=40, runs=2)
+result = praemia.compare(task, ["optimal", "random"], num_episodes=40, num_runs=2)
 """
 # What is shown, whether with a picture, and numbers or names that must be on the card.
 CARDS: dict[str, tuple[bool, tuple[str, ...]]] = {

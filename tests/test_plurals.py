@@ -30,7 +30,7 @@ SMALLEST: dict[str, Callable[[], Any]] = {
     "data": lambda: praemia.explore(TASK, num_episodes=1),
     "explored plan": lambda: praemia.plan_from(praemia.explore(TASK, num_episodes=1), MACHINE),
     "inference": lambda: praemia.infer([[({"seen"}, 1.0)]]),
-    "comparison": lambda: praemia.compare(TASK, ["random"], 1, runs=1),
+    "comparison": lambda: praemia.compare(TASK, ["random"], 1, num_runs=1),
 }
 NOUNS = "action|edge|episode|observation|plan|run|state|step|transition|visit"
 ONES = re.compile(rf"(?<![\d.,])1 (?:[a-z]+ )?(?:{NOUNS})s\b")

@@ -28,7 +28,7 @@ import praemia
 from praemia.cli import execute
 from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
-from praemia.experiments.experiment_file import load_experiment
+from praemia.experiments.loading import load_experiment
 from praemia.exploration import Dataset
 from praemia.files.load_save import FORMATS, Format
 from praemia.files.writing import dump, dump_as_json

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from praemia import learners as registry
-from praemia.cli.progress import display, say
-from praemia.errors import MissingExtraError, ParameterError, require, require_whole
-from praemia.experiments.settings import MAX_RUNS, default_title
+from praemia.cli.progress import Display, display, say
+from praemia.errors import LearnerFailure, MissingExtraError, ParameterError, require, require_whole
+from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
+from praemia.experiments.runner import run_in_memory
+from praemia.experiments.store import Store
+from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.report.cards import Card
 from praemia.report.charts import regret_charts
 from praemia.report.figures import chart_figure
-from praemia.report.run_tables import pairs_table, regret_note, summary_table
+from praemia.report.tables import pairs_table, regret_note, summary_table
 from praemia.simulation import Run, simulate
+from praemia.simulation.run import Seed
 from praemia.simulation.simulate import check_run
-from praemia.statistics.stored_runs import Series
+from praemia.statistics.frames import runs_frame
+from praemia.statistics.series import Series
 from praemia.tasks.task import Task
 from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.figure import Figure
 
 REGRETS = ("learner", "regret", "95% low", "95% high", "per 1,000 episodes at the end", "seconds per run")
@@ -34,15 +42,20 @@ class LearnerComparison:
 
     Attributes
     ----------
-    series : for each learner its runs, in the order of their seeds.
+    problem : the task; series : for each learner its runs, in the order of their seeds.
     """
 
-    task: str
+    problem: Task
     series: tuple[Series, ...]
 
     @property
+    def task(self) -> str:
+        """The name of the task."""
+        return self.problem.name
+
+    @property
     def table(self) -> Table:
-        """The mean regret of each learner at the end, with its 95% interval; the lowest is in bold."""
+        """The mean regret of each learner at the end, with its 95% interval; the lowest is bold if it is clear."""
         return _columns(summary_table({self.task: self.series}), REGRETS)
 
     @property
@@ -53,7 +66,18 @@ class LearnerComparison:
     @property
     def figure(self) -> Figure:
         """The regret over episodes: means, with bands that are their 95% intervals."""
-        return chart_figure(regret_charts({self.task: self.series}), "Regret")
+        (chart,) = regret_charts({self.task: self.series})
+        return chart_figure(chart, "Regret")
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a data frame with a row for each run, as ``praemia.load_runs(folder).to_frame()`` does."""
+        return runs_frame(run for series in self.series for run in series.runs)
+
+    def save(self, folder: str | Path) -> None:
+        """Keep the runs in a folder, which ``praemia.load_runs`` and ``praemia report`` read."""
+        store, text = Store.create(folder), dump(self.problem)
+        for run in (run for series in self.series for run in series.runs):
+            store.write(replace(run, task_text=text))
 
     @property
     def _facts(self) -> list[str]:
@@ -74,52 +98,88 @@ class LearnerComparison:
 
 
 def compare(
-    task: Task, learners: Sequence[str | Learner], num_episodes: int = 1_000, *, runs: int = 8, seed: int = 0
+    task: Task,
+    learners: Sequence[str | Learner],
+    num_episodes: int = 1_000,
+    *,
+    num_runs: int = 8,
+    seed: int = 0,
+    jobs: int = 1,
 ) -> LearnerComparison:
     """Play several learners on a task with the same seeds, and compare their regret.
 
-    Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs, on all
-    cores. The tables need no matplotlib, only the figure does.
+    Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs. The tables
+    need no matplotlib, only the figure does.
 
     Parameters
     ----------
     learners : names, such as ``"headroom"``, or learners, such as ``praemia.Headroom()`` or one of your own.
-    runs : the number of runs of each learner; run r has the seed (seed, r).
+    num_runs : the number of runs of each learner; run r has the seed (seed, r).
+    jobs : the number of processes; a learner of your own has to be in a file for more than one.
 
     Returns
     -------
-    The comparison: ``table``, ``ratios`` and ``figure``; a notebook shows all three.
+    The comparison: ``table``, ``ratios`` and ``figure``; a notebook shows all three. ``to_frame`` gives the runs to
+    pandas, ``save`` keeps them.
 
     Examples
     --------
     >>> import praemia
-    >>> result = praemia.compare(praemia.envs.riverswim(3), ["headroom", "random"], 100, runs=2)
+    >>> result = praemia.compare(praemia.envs.riverswim(3), ["headroom", "random"], 100, num_runs=2)
     >>> [row[0] for row in result.table.rows]
     ['headroom', 'random']
     """
     if not isinstance(task, Task):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'): its regret is known")
     check_run(num_episodes, seed)
-    runs = require_whole("runs", runs, 1, MAX_RUNS)
+    num_runs = require_whole("num_runs", num_runs, 1, MAX_RUNS)
     players = _titled(learners)
     try:
         require("matplotlib.figure")
     except MissingExtraError as error:  # said before the runs: whoever wants the figure need not wait for them
         say(f"no figure, only the tables: {error}")
-    runs_of: dict[str, list[Run]] = {title: [] for title in players}
+    seeds = [(seed, number) for number in range(num_runs)]
+    play = _played_here if jobs == 1 else partial(_played_by_workers, num_workers=jobs)
     with display() as progress:
-        report, length = progress.count("episodes"), num_episodes
-        total, before = runs * len(players) * length, 0
-        for number in range(runs):
-            for title, learner in players.items():
+        runs = play(task, players, num_episodes, seeds, progress)
+    return LearnerComparison(task, tuple(Series.of(own) for own in runs))
 
-                def report_all(done: int, before: int = before) -> None:
-                    report(before + done, total)
 
-                run = simulate(task, learner, num_episodes, (seed, number), on_progress=report_all)
-                runs_of[title].append(replace(run, title=title))
-                before += length
-    return LearnerComparison(task.name, tuple(Series(tuple(own)) for own in runs_of.values()))
+def _played_here(
+    task: Task, players: Mapping[str, Learner], num_episodes: int, seeds: Sequence[Seed], progress: Display
+) -> list[list[Run]]:
+    """Play all runs in this process, learner by learner within each seed."""
+    report, total, before = progress.count("episodes"), len(seeds) * len(players) * num_episodes, 0
+    runs_of: dict[str, list[Run]] = {title: [] for title in players}
+    for seed in seeds:
+        for title, learner in players.items():
+
+            def report_all(done: int, before: int = before) -> None:
+                report(before + done, total)
+
+            run = simulate(task, learner, num_episodes, seed, on_progress=report_all)
+            runs_of[title].append(replace(run, title=title))
+            before += num_episodes
+            report(before, total)
+    return list(runs_of.values())
+
+
+def _played_by_workers(
+    task: Task,
+    players: Mapping[str, Learner],
+    num_episodes: int,
+    seeds: Sequence[tuple[int, ...]],
+    progress: Display,
+    *,
+    num_workers: int,
+) -> list[list[Run]]:
+    text = TaskText(task.name, dump(task))
+    choices = [LearnerChoice.of_learner(learner, title) for title, learner in players.items()]
+    work = [Job(text, choice, num_episodes, seed) for seed in seeds for choice in choices]
+    runs, failures = run_in_memory(work, num_workers=num_workers, progress=progress)
+    if failures:
+        raise LearnerFailure(failures[0].message)
+    return [runs[place :: len(choices)] for place in range(len(choices))]
 
 
 def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:

@@ -130,7 +130,6 @@ EXTRAS = {
     "distributed": ("an engine needs Dask", "dask"),
     "matplotlib.figure": ("figures need matplotlib", "plot"),
     "pandas": ("data frames need pandas", "frames"),
-    "pyarrow.parquet": ("parquet needs pyarrow", "parquet"),
     "pygraphviz": ("drawing needs pygraphviz", "diagrams"),
 }
 

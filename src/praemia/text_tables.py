@@ -75,8 +75,8 @@ class Table(Displayed):
 
 
 def _is_number(cell: str) -> bool:
-    """Tell whether a cell is a number, or several with signs between them, such as ``3.1 ± 0.2``."""
-    return any(map(str.isdecimal, cell)) and not any(map(str.isalpha, cell))
+    """Tell whether a cell is a number, one that is not known, or several with signs, such as ``3.1 ± 0.2``."""
+    return cell == "–" or (any(map(str.isdecimal, cell)) and not any(map(str.isalpha, cell)))
 
 
 def _wrapped(line: str, indent: int, width: int) -> str:

@@ -14,8 +14,13 @@ from praemia.cli import execute
 
 LONG = "1" * 5_000
 RUN = ["run", "riverswim-3", "--learner", "random", "--runs", "1", "--json"]
-BOUND = ["bound", "riverswim-3", "--json"]
-COMMANDS = pytest.mark.parametrize("command", [RUN, BOUND], ids=["run", "bound"])
+WATCH = ["watch", "riverswim-3", "--learner", "random", "-o", "page.html", "--json"]
+COMMANDS = pytest.mark.parametrize("command", [RUN, WATCH], ids=["run", "watch"])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 @COMMANDS
@@ -60,11 +65,10 @@ def test_other_numbers_of_episodes_are_one_message(
     ("command", "options", "expected"),
     [
         ("run", ["--set", f"bonus_scale={LONG}"], "--set bonus_scale: a number of 5,000 digits; at most 300 are read"),
-        ("tune", ["--try", f"bonus_scale={LONG}"], "a number of 5,000 digits; at most 300 are read"),
         ("run", ["--jobs", LONG], "is not a valid integer range"),
         ("run", ["--jobs", "1" * 30, "--runs", "2"], "expected a whole number from 1 to 10,000"),
-        ("league", ["--shard", f"1/{LONG}"], "expected I/N, such as 1/3"),
-        ("league", ["--engine", f"tcp://127.0.0.1:{'1' * 30}"], "neither a scheduler file nor an address"),
+        ("reproduce", ["--shard", f"1/{LONG}"], "expected I/N, such as 1/3"),
+        ("reproduce", ["--engine", f"tcp://127.0.0.1:{'1' * 30}"], "neither a scheduler file nor an address"),
     ],
 )
 def test_a_number_that_is_far_too_long_is_one_message(

@@ -10,10 +10,9 @@ import pytest
 import praemia
 from praemia.cli import execute
 from praemia.errors import PraemiaError
-from praemia.experiments.experiment_file import load_experiment
-from praemia.experiments.requests import as_record, from_record
+from praemia.experiments.jobs import Job
+from praemia.experiments.loading import load_experiment, read_record
 from praemia.experiments.runner import run_in_memory
-from praemia.experiments.settings import Job
 
 RUN = ["run", "warehouse-2", "--learner", "random", "--runs", "2"]
 
@@ -122,8 +121,8 @@ def test_a_policy_is_shown_until_the_task_is_done(capsys: pytest.CaptureFixture[
 def test_an_experiment_may_be_as_long_as_a_number_of_steps(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nruns: 1\nsteps: 25\n")
     experiment = load_experiment(tmp_path / "mine.yaml")
-    assert from_record(as_record([experiment]), "a record") == [experiment]
     jobs = experiment.jobs()
+    assert [job.digest for job in read_record(experiment.record(), "a record").jobs()] == [job.digest for job in jobs]
     runs, failures = run_in_memory(jobs, num_workers=1)
     assert not failures
     assert [Job.of(run) for run in runs] == jobs

@@ -14,8 +14,8 @@ from praemia import envs, learners
 from praemia.cli import COMMANDS, praemia
 
 COMPILERS = ("numba", "llvmlite", "scipy", "gymnasium")
-TASK_PLACES = ("run", "solve", "draw", "bound", "explore", "league --task", "plan data --task")
-LEARNER_PLACES = ("run warehouse-3", "league", "tune")
+TASK_PLACES = ("run", "solve", "draw", "explore", "reproduce --task", "plan data --task")
+LEARNER_PLACES = ("run warehouse-3", "reproduce")
 
 
 def variables(typed: str) -> dict[str, str]:

@@ -34,11 +34,6 @@ def test_the_options_that_may_be_repeated_say_so() -> None:
             assert "may be repeated" in str(option.help), f"{name} {option.opts}"
 
 
-def test_a_switch_and_its_opposite_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["report", "folder", "--figures", "--no-figures"]) == 2
-    assert "--figures is given 2 times" in capsys.readouterr().err
-
-
 def test_learners_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["run", "riverswim-5", "--learner", "random", "--learner", "optimal", "--episodes", "10", "--runs", "1"]
     assert execute(arguments) == 0

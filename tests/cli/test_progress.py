@@ -12,8 +12,8 @@ import pytest
 from praemia import activity
 from praemia.cli import progress
 from praemia.cli.progress import Display
+from praemia.experiments.jobs import Job, TaskText, learner_choices
 from praemia.experiments.runner import run_in_memory
-from praemia.experiments.settings import Job, Setting, TaskText, learner_choices
 
 
 class Clock:
@@ -35,8 +35,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def jobs(*tasks: str) -> list[Job]:
-    choices = learner_choices(["optimal"], {})
-    return [job for task in tasks for job in Setting(TaskText.of(task), choices, 2, 100, 0).jobs()]
+    (choice,) = learner_choices(["optimal"], {})
+    return [Job(TaskText.of(task), choice, 100, (0, run)) for task in tasks for run in range(2)]
 
 
 def test_work_is_mentioned_after_two_seconds_and_then_every_five(
@@ -51,6 +51,20 @@ def test_work_is_mentioned_after_two_seconds_and_then_every_five(
     assert capsys.readouterr().err.splitlines() == [
         "draws (reach item): 200 of 2,000, 10%, about 18 s left",
         "draws (reach item): 700 of 2,000, 35%, about 13 s left",
+    ]
+
+
+def test_the_last_line_is_of_finished_work(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = clock.display()
+    report = shown.count("episodes")
+    for second in range(5):
+        clock.now = 100.0 + second
+        report(100 * second, 400)
+        shown.tick()
+    shown.stop()
+    assert capsys.readouterr().err.splitlines() == [
+        "episodes: 200 of 400, 50%, about 2 s left",
+        "episodes: 400 of 400, 100%",
     ]
 
 

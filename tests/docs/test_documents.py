@@ -97,6 +97,8 @@ def test_documents_stand_alone(path: Path) -> None:
 
 @named
 def test_commands_that_are_named_exist(path: Path) -> None:
+    if path.name == "CHANGELOG.md":
+        pytest.skip("a changelog names commands that are gone")
     used = set(re.findall(r"`praemia ([a-z]+)", path.read_text(encoding="utf-8")))
     assert used <= set(cli.COMMANDS)
 
@@ -118,7 +120,7 @@ def test_the_readme_opens_with_the_problem_a_moving_picture_and_six_lines_of_cod
         "pip install",
         "```python",
         "regret.svg)",
-        "praemia league",
+        "praemia experiment league",
     ]
     places = [text.index(words) for words in [*order, "make reproduce", "make test"]]
     assert places == sorted(places)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from praemia.errors import PraemiaError
-from praemia.experiments.settings import Job, LearnerChoice, TaskText
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.store import Store
 from praemia.simulation import Run
 

@@ -95,12 +95,12 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 def contents(store: Path) -> dict[str, bytes]:
     """Return the bytes of every run in a store, by its place."""
-    return {str(path.relative_to(store)): path.read_bytes() for path in sorted(store.glob("*/*/run-*.npz"))}
+    return {str(path.relative_to(store)): path.read_bytes() for path in sorted(store.glob("*/run-*.npz"))}
 
 
 def wait_for_runs(store: Path, count: int, process: subprocess.Popen[str] | None = None) -> None:
     deadline = time.monotonic() + PATIENCE
-    while len(list(store.glob("*/*/run-*.npz"))) < count:
+    while len(list(store.glob("*/run-*.npz"))) < count:
         assert time.monotonic() < deadline, "no run was finished in time"
         assert process is None or process.poll() is None, "the sweep ended too early to be disturbed"
         time.sleep(0.01)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from praemia import cli
 from praemia.errors import PraemiaError
-from praemia.experiments.experiment_file import load_experiment
-from praemia.experiments.paper import CANDIDATES, experiments, select, tuning
+from praemia.experiments.loading import load_experiment, read_record
 from praemia.files.building import parse_task
 
 GOOD = """
@@ -25,6 +25,7 @@ TASK = """
 environment: {name: riverswim-5}
 horizon: 7
 """
+CLAIM = "tasks: [warehouse-3]\nlearners: [eqo, psrl]\nclaims:\n  - {say: a, measure: ratio, question: below, "
 
 
 def write(folder: Path, text: str) -> Path:
@@ -38,6 +39,7 @@ def test_a_file_unfolds_into_its_runs(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     jobs = experiment.jobs()
     assert len(jobs) == 2 * 2 * 3
+    assert experiment.title == "experiment"
     assert {job.task.name for job in jobs} == {"warehouse-3", "mine"}
     assert {job.learner.title for job in jobs} == {"ucbvi-prm", "bolder"}
     assert {job.learner.parameters["bonus_scale"] for job in jobs} == {0.001, 0.01}
@@ -45,12 +47,57 @@ def test_a_file_unfolds_into_its_runs(tmp_path: Path) -> None:
     assert all(job.num_episodes == 50 for job in jobs)
 
 
-def test_a_task_file_travels_with_the_job(tmp_path: Path) -> None:
+def test_a_task_file_travels_with_the_job_and_in_the_record(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     (tmp_path / "mine.yaml").unlink()
-    job = next(job for job in experiment.jobs() if job.task.name == "mine")
-    task = parse_task(job.task.text, job.task.name)
-    assert (task.num_observations, task.horizon) == (5, 7)
+    for jobs in (experiment.jobs(), read_record(experiment.record(), "here").jobs()):
+        job = next(job for job in jobs if job.task.name == "mine")
+        task = parse_task(job.task.text, job.task.name)
+        assert (task.num_observations, task.horizon) == (5, 7)
+
+
+def test_lists_of_parameters_are_a_grid(tmp_path: Path) -> None:
+    text = (
+        "tasks: [warehouse-3]\nlearners: [{learner: headroom, headroom_scale: [0.3, 0.6], replan: [epoch, doubling]}]"
+    )
+    (group,) = load_experiment(write(tmp_path, text)).groups
+    points = [(choice.parameters["headroom_scale"], choice.parameters["replan"]) for choice in group.choices]
+    assert points == [(0.3, "epoch"), (0.3, "doubling"), (0.6, "epoch"), (0.6, "doubling")]
+    assert len({choice.title for choice in group.choices}) == 4
+
+
+def test_groups_take_what_they_lack_from_the_file(tmp_path: Path) -> None:
+    text = """
+learners: [eqo]
+runs: 2
+episodes: 40
+discount: 0.9
+groups:
+  - {title: one, tasks: [riverswim-3, {task: riverswim-4, horizon: 5, episodes: 7}]}
+  - {title: two, tasks: [riverswim-3], learners: [psrl], steps: 60, runs: 1, tuning: true}
+"""
+    one, two = load_experiment(write(tmp_path, text)).groups
+    assert [(job.task.name, job.learner.name, job.num_episodes) for job in one.jobs()] == [
+        *[("riverswim-3", "eqo", 40)] * 2,
+        *[("riverswim-4 (horizon 5)", "eqo", 7)] * 2,
+    ]
+    assert {setting.task.make().discount for setting in (*one.settings, *two.settings)} == {0.9}
+    (job,) = two.jobs()
+    assert (job.learner.name, job.num_episodes, job.num_steps, job.seed) == ("psrl", None, 60, (0, 0, 1))
+
+
+def test_a_range_in_a_name_is_a_task_for_each_number(tmp_path: Path) -> None:
+    text = 'tasks: [{task: "riverswim-{3..5}", kind: river}]\nlearners: [eqo]'
+    (group,) = load_experiment(write(tmp_path, text)).groups
+    assert [setting.task.name for setting in group.settings] == ["riverswim-3", "riverswim-4", "riverswim-5"]
+    assert {setting.kind for setting in group.settings} == {"river"}
+
+
+def test_seeds_of_tuning_and_of_reported_runs_never_meet(tmp_path: Path) -> None:
+    text = "learners: [eqo]\nruns: 50\ngroups: [{tasks: [riverswim-3]}, {tasks: [riverswim-3], tuning: true}]"
+    jobs = load_experiment(write(tmp_path, text)).jobs()
+    states = [np.random.SeedSequence(job.seed).generate_state(4).tobytes() for job in jobs]
+    assert len(set(states)) == len(states) == 100
 
 
 @pytest.mark.parametrize(
@@ -63,10 +110,27 @@ def test_a_task_file_travels_with_the_job(tmp_path: Path) -> None:
         ("tasks: [warehouse-3]\nlearners: [{learner: ucbvi-prm, bonus: 1}]", r":2: .*no parameter 'bonus'"),
         ("tasks: [warehouse-3]\nlearners: [{learner: ucbvi-prm, bonus_scale: -1}]", r":2: .*bonus_scale=-1"),
         ("tasks: [warehouse-3]\nlearners: [ucbvi-prm, ucbvi-prm]", r":2: two learners with the title"),
+        ("tasks: [warehouse-3]\nlearners: [{learner: eqo, title: a, bonus_scale: [1, 2]}]", r":2: a grid"),
         ("tasks: [warehouse-3]\nlearners: [ucbvi-prm]\nruns: 0", r":3:\d+: runs"),
+        ("tasks: [warehouse-3]\nlearners: [ucbvi-prm]\nruns: 1000000000", r":3:\d+: runs"),
         ("tasks: [warehouse-3]\nlearners: [ucbvi-prm]\nepisodes: many", r":3:\d+: episodes"),
+        ("tasks: [warehouse-3]\nlearners: [eqo]\nepisodes: 1\nsteps: 1", "found both episodes and steps"),
         ("tasks: []\nlearners: [ucbvi-prm]", r":1:\d+: tasks"),
         ("tasks: [warehouse-3", r"experiment\.yaml"),
+        ("learners: [eqo]", "expected tasks and learners"),
+        ("tasks: [warehouse-3]", "expected tasks and learners"),
+        ("tasks: ['riverswim-{5..3}']\nlearners: [eqo]", ":1: the range"),
+        ("tasks: [warehouse-3]\nlearners: [mine.py:Mine]", ":2: .*only with --allow-code"),
+        (CLAIM + "of: eqq}", ":4: unknown learner 'eqq'.*did you mean 'eqo'"),
+        (CLAIM + "of: eqo, on: warehouse-4}", ":4: unknown task 'warehouse-4'"),
+        (CLAIM.replace("ratio", "ratios") + "of: eqo}", ":4.*measure"),
+        (CLAIM.replace("ratio", "exponent") + "of: eqo, than: psrl}", "is of one learner; leave 'than' out"),
+        (CLAIM.replace("ratio", "size effect") + "of: eqo, on: warehouse-3}", "expected two or more in 'on'"),
+        (CLAIM.replace("ratio", "worst run") + "of: eqo}", "needs a 'threshold'"),
+        (
+            CLAIM.replace("[warehouse-3]", "[mine.yaml, {task: warehouse-3, title: mine}]") + "of: eqo, on: mine}",
+            "give",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_place_before_anything_is_run(text: str, expected: str, tmp_path: Path) -> None:
@@ -75,33 +139,6 @@ def test_a_mistake_is_named_with_its_place_before_anything_is_run(text: str, exp
         load_experiment(path)
     assert cli.execute(["experiment", str(path), "--out", str(tmp_path / "out")]) == 2
     assert not (tmp_path / "out").exists()
-
-
-def test_the_paper_has_six_settings_and_all_its_learners() -> None:
-    paper = experiments()[0]
-    assert [s.name for s in paper.settings] == [
-        *(f"riverswim-{n}" for n in (5, 10, 15)),
-        *(f"warehouse-{n}" for n in (3, 4, 5)),
-    ]
-    horizons = [parse_task(s.task.text, s.name).horizon for s in paper.settings]
-    assert horizons == [10, 20, 30, 9, 12, 15]
-    names = {choice.name for choice in paper.settings[0].choices}
-    assert names == {"ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "headroom"}
-    assert paper.settings[0].num_runs == 16
-    assert paper.settings[0].num_episodes == 10_000
-
-
-def test_tuning_gives_every_learner_the_same_budget() -> None:
-    assert {len(candidates) for candidates in CANDIDATES.values()} == {6}
-    per_learner = [choice.name for choice in tuning().settings[0].choices]
-    assert {per_learner.count(name) for name in CANDIDATES} == {6}
-
-
-def test_only_keeps_what_is_named_and_knows_the_nearest_name() -> None:
-    chosen = select(experiments(), ["warehouse-4", "machine-size"])
-    assert [s.name for e in chosen for s in e.settings] == ["warehouse-4", "flower-5", "flower-20", "flower-80"]
-    with pytest.raises(PraemiaError, match="did you mean 'warehouse-4'"):
-        select(experiments(), ["warehouse4"])
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "a/b", "-1/2", "1/0"])

@@ -15,8 +15,8 @@ from learner_files import ALL, HEAD
 from sweeps import PATIENCE
 
 from praemia.cli import INTERRUPTED, execute
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.runner import perform
-from praemia.experiments.settings import Job, LearnerChoice, TaskText
 
 # What a compiler does that is interrupted, and what a careless learner does.
 DISGUISES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,9 @@ from sweeps import PATIENCE, contents, finish, start
 
 from praemia.cli import execute
 from praemia.errors import LearnerFailure, ParameterError, PraemiaError
-from praemia.experiments.experiment_file import load_experiment
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
+from praemia.experiments.loading import load_experiment
 from praemia.experiments.runner import Failure, perform
-from praemia.experiments.settings import Job, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.learners.external import LearnerCode
 
@@ -25,7 +24,7 @@ SHORT = ("--episodes", "100", "--runs", "2")
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-EXAMPLE_LEARNERS = tuple(f"{EXAMPLES / 'own_learner.py'}:{kind}" for kind in ("Bernstein", "Tighter"))
+EXAMPLE_LEARNERS = (f"{EXAMPLES / 'numpy_learner.py'}:Hoeffding", f"{EXAMPLES / 'bonus_learner.py'}:Bernstein")
 
 
 @pytest.fixture
@@ -152,13 +151,13 @@ def test_a_bug_of_our_own_is_not_taken_for_the_learners(monkeypatch: pytest.Monk
 MAIN = """
 import praemia, sys
 from praemia.experiments.runner import run_in_memory
-from praemia.experiments.settings import LearnerChoice, Setting, TaskText
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 
 if __name__ == "__main__":
     praemia.learners.register(LeastTried)
-    setting = Setting(TaskText.builtin("riverswim-5"), (LearnerChoice.of("least-tried"),), 2, 20)
+    jobs = [Job(TaskText.builtin("riverswim-5"), LearnerChoice.of("least-tried"), 20, (0, run)) for run in (0, 1)]
     try:
-        print(len(run_in_memory(setting.jobs(), num_workers=int(sys.argv[1]))[0]))
+        print(len(run_in_memory(jobs, num_workers=int(sys.argv[1]))[0]))
     except praemia.PraemiaError as error:
         print(error)
 """
@@ -202,7 +201,7 @@ def test_a_module_of_another_version_is_refused_where_the_work_is_done(
         LearnerCode("my_versions", "Nobody", "0" * 12).load()
 
 
-# Experiment files, the league, tuning
+# Experiment files, the league
 
 
 def test_an_experiment_file_runs_code_only_if_allowed(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -222,74 +221,40 @@ def test_an_experiment_file_runs_code_only_if_allowed(file: Path, capfd: pytest.
 def test_the_file_is_looked_for_beside_the_experiment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = write_experiment(file, "{learner: mine.py:LeastTried, prior: 2.0, title: mine}")
     monkeypatch.chdir("/")
-    (choice,) = load_experiment(experiment, allow_code=True).settings[0].choices
+    (choice,) = load_experiment(experiment, allow_code=True).groups[0].choices
     assert (choice.name, choice.title, choice.parameters["prior"]) == ("least-tried", "mine", 2.0)
 
 
 def test_two_files_with_learners_of_one_name_are_an_error_that_names_both(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.py"
     other.write_text(ALL)
-    choices = tuple(LearnerChoice.of(f"{path}:LeastTried") for path in (file, other))
-    with pytest.raises(ParameterError, match=r"two learners with the title 'least-tried'.*mine\.py.* and .*other\.py"):
-        Setting(RIVER, choices)
+    experiment = write_experiment(file, "mine.py:LeastTried", "other.py:LeastTried")
+    with pytest.raises(PraemiaError, match=r"two learners with the title 'least-tried'.*mine\.py.* and .*other\.py"):
+        load_experiment(experiment, allow_code=True)
 
 
-def test_the_league_ranks_a_learner_from_a_file(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    names = ["--learner", f"{file}:LeastTried", "--learner", f"{file}:Divides", "--learner", "random"]
+def test_a_learner_from_a_file_joins_the_league(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    names = ["--learner", f"{file}:LeastTried", "--learner", f"{file}:Divides", "--learner", "eqo"]
     out = tmp_path / "league"
-    arguments = ["league", "--task", "riverswim-5", *names, *SHORT, "--jobs", "1", "--out", str(out), "--json"]
-    assert execute(arguments) == 1
+    where = ["--jobs", "1", "--out", str(out), "--json"]
+    assert execute(["experiment", "league", "--task", "riverswim-5", *names, *SHORT, *where]) == 1
     shown = capfd.readouterr()
-    assert {line["learner"] for line in json.loads(shown.out)["standings"]} == {"least-tried", "random"}
+    (group,) = json.loads(shown.out)["groups"]
+    assert {row["learner"] for row in group["results"]} == {"least-tried", "eqo"}
     assert shown.err.splitlines()[-1].startswith("error: learner 'divides' failed")
-    assert f"--learner {file}:LeastTried" in (out / "report.html").read_text()
+    assert f"{file}:LeastTried@" in (out / "report.html").read_text()
 
 
-def test_tuning_tries_all_combinations(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    tries = ["--try", "prior=0.5,2", "--try", "replan=doubling,epoch"]
-    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning")]
-    assert execute(["tune", "--learner", f"{file}:LeastTried", *tries, *where, *SHORT, "--json"]) == 0
-    (entry,) = json.loads(capfd.readouterr().out)["results"]
-    regrets = entry["regret"]
-    assert set(regrets) == {f"prior={prior}, replan={rule}" for prior in (0.5, 2) for rule in ("doubling", "epoch")}
-    best = min(regrets, key=lambda label: regrets[label])
-    assert ", ".join(f"{key}={value}" for key, value in entry["best"].items()) == best
-    assert execute(["tune", "--learner", f"{file}:LeastTried", *tries, *where, *SHORT]) == 0
-    assert best in capfd.readouterr().out
-
-
-def test_a_candidate_that_raises_leaves_the_others_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_point_of_a_grid_that_raises_leaves_the_others(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     picky = LEAST_TRIED.replace("        spec =", "        1 // (self.prior < 2)\n        spec =")
     (tmp_path / "picky.py").write_text(HEAD + picky)
-    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning"), *SHORT]
-    tune = ["tune", "--learner", f"{tmp_path / 'picky.py'}:LeastTried", "--try", "prior=0.5,1,2", *where]
-    assert execute([*tune, "--json"]) == 1
+    experiment = write_experiment(tmp_path / "picky.py", "{learner: picky.py:LeastTried, prior: [0.5, 1, 2]}")
+    where = ["--allow-code", "--jobs", "1", "--out", str(tmp_path / "out"), *SHORT]
+    assert execute(["experiment", str(experiment), *where, "--json"]) == 1
     shown = capfd.readouterr()
-    (entry,) = json.loads(shown.out)["results"]
-    assert (set(entry["regret"]), entry["failed"]) == ({"prior=0.5", "prior=1"}, ["prior=2"])
+    (group,) = json.loads(shown.out)["groups"]
+    assert {row["parameters"]["prior"] for row in group["results"]} == {0.5, 1}
     assert "error: learner 'least-tried' failed" in shown.err
-    assert execute(tune) == 1
-    assert re.search(r"prior=2 +failed", capfd.readouterr().out)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--learner", "eqo"], "--try NAME=V1,V2 is missing"),
-        (["--try", "bonus_scale=1"], "--learner NAME is missing"),
-        (["--learner", "eqo", "--try", "bonus_scale"], "--try bonus_scale; expected NAME=V1,V2"),
-        (["--learner", "eqo", "--try", "bonus_scale=1,,2"], "--try bonus_scale=1,,2; expected"),
-        (["--learner", "eqo", "--try", "bonus_scal=1"], "no parameter 'bonus_scal' (did you mean 'bonus_scale'?)"),
-        (["--learner", "nowhere.py:X", "--try", "a=1"], "nowhere.py: cannot be read"),
-    ],
-)
-def test_tuning_that_makes_no_sense_is_refused(
-    arguments: list[str], expected: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "tuning"
-    assert execute(["tune", *arguments, "--out", str(out)]) == 2
-    assert expected in capfd.readouterr().err
-    assert not out.exists()
 
 
 def test_a_parameter_that_is_no_data_is_refused_by_name(file: Path) -> None:
@@ -311,11 +276,11 @@ def test_the_learners_of_the_examples_play_in_run_and_in_the_league(
     named = [option for name in EXAMPLE_LEARNERS for option in ("--learner", name)]
     assert execute(["run", "riverswim-5", *named, *SHORT, "--jobs", "1", "--json"]) == 0
     ran = json.loads(capfd.readouterr().out)["learners"]
-    assert [row["name"] for row in ran] == ["bernstein", "tighter"]
-    out = ["--out", str(tmp_path / "league")]
-    assert execute(["league", "--task", "riverswim-5", *named, *SHORT, "--jobs", "1", *out, "--json"]) == 0
-    regrets = json.loads(capfd.readouterr().out)["regret"]["riverswim-5"]
-    assert sorted(regrets.values()) == pytest.approx(sorted(row["regret_mean"] for row in ran))
+    assert [row["name"] for row in ran] == ["hoeffding", "bernstein"]
+    out = ["--jobs", "1", "--out", str(tmp_path / "league"), "--json"]
+    assert execute(["experiment", "league", "--task", "riverswim-5", *named, *SHORT, *out]) == 0
+    (group,) = json.loads(capfd.readouterr().out)["groups"]
+    assert [row["regret"] for row in group["results"]] == pytest.approx([row["regret_mean"] for row in ran])
 
 
 @pytest.mark.slow
@@ -324,4 +289,4 @@ def test_the_learners_of_the_examples_play_on_a_cluster(
 ) -> None:
     experiment = write_experiment(file, *EXAMPLE_LEARNERS)
     finish(start(experiment, tmp_path / "store", "--engine", str(cluster[0])))
-    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"bernstein", "tighter"}
+    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"hoeffding", "bernstein"}

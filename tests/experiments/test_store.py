@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import praemia
-from praemia.errors import FileError, ParameterError
-from praemia.experiments import settings
+from praemia.errors import FileError
+from praemia.experiments import jobs
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.runner import perform, run_into_store
-from praemia.experiments.settings import Job, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import MARKER, Store
 from praemia.simulation import Run
 
@@ -85,8 +87,8 @@ def test_a_run_on_a_black_box_is_kept_too(tmp_path: Path) -> None:
 
 def test_a_task_is_parsed_once_however_many_jobs_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = []
-    real = settings.parse_task
-    monkeypatch.setattr(settings, "parse_task", lambda *given: parsed.append(given) or real(*given))
+    real = jobs.parse_task
+    monkeypatch.setattr(jobs, "parse_task", lambda *given: parsed.append(given) or real(*given))
     task = TaskText.builtin("riverswim-6", horizon=7)
     for run in range(3):
         performed(replace(a_job(run=run), task=task))
@@ -151,8 +153,9 @@ def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things
 @pytest.mark.parametrize(
     ("marker", "expected"),
     [
-        ('{"what": "runs of praemia", "format": 1}', r"format 1; .* reads format 3: read it with the version"),
-        ('{"what": "runs of praemia", "format": 4}', "format 4; .* the version that wrote it"),
+        ('{"what": "runs of praemia", "format": 1}', r"format 1; .* reads format 4: read it with praemia 0\.2"),
+        ('{"what": "runs of praemia", "format": 3}', "format 3; .* an older version wrote it"),
+        ('{"what": "runs of praemia", "format": 5}', "format 5; .* the version that wrote it"),
         ("{", "damaged"),
         ("[]", "damaged"),
     ],
@@ -165,25 +168,65 @@ def test_a_folder_of_another_version_is_one_message(
         enter(tmp_path)
 
 
-def test_seeds_of_tuning_and_of_reported_runs_never_meet() -> None:
-    choices = (LearnerChoice.of("ucbvi-prm"),)
-    reported = Setting(TaskText.builtin("riverswim-5"), choices, num_runs=50)
-    tuning = replace(reported, is_tuning=True)
-    states = [
-        np.random.SeedSequence(job.seed).generate_state(4).tobytes() for s in (reported, tuning) for job in s.jobs()
-    ]
-    assert len(set(states)) == len(states) == 100
+def test_names_titles_and_the_place_of_a_learner_file_are_labels(tmp_path: Path) -> None:
+    store, job = Store.create(tmp_path), a_job()
+    labelled = replace(job, task=replace(job.task, name="other"), learner=replace(job.learner, title="another"))
+    assert store.path_of(labelled) == store.path_of(job)
+    files = [replace(job, learner=replace(job.learner, origin=f"{place}.py:Mine@0123")) for place in ("a", "b/a")]
+    assert len({store.path_of(own) for own in files}) == 1
 
 
-@pytest.mark.parametrize("runs", [0, -1, 10**9])
-def test_absurd_numbers_of_runs_are_refused(runs: int) -> None:
-    with pytest.raises(ParameterError, match="runs="):
-        Setting(TaskText.builtin("riverswim-5"), (LearnerChoice.of("random"),), num_runs=runs)
+def test_damage_is_forgotten_when_the_run_is_repeated(tmp_path: Path) -> None:
+    store, job = Store.create(tmp_path), a_job()
+    run = performed(job)
+    store.write(run)
+    store.path_of(job).write_bytes(b"PK half a record")
+    assert store.read(job) is None
+    assert list(store.damaged) == [store.path_of(job)]
+    store.write(run)
+    assert store.read(job) is not None
+    assert store.damaged == {}
+
+
+def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    store.write(performed(a_job()))
+    store.path_of(a_job()).write_bytes(performed(a_job(run=1)).to_bytes())
+    assert list(store.runs()) == []
+    assert "another run" in store.damaged[store.path_of(a_job())]
+
+
+@pytest.mark.parametrize(
+    ("forged", "expected"),
+    [
+        (lambda run: {"plan_values": np.full(run.num_plans, np.inf)}, "the values of its plans are not finite"),
+        (lambda run: {"plan_values": run.plan_values + 1.0}, "a plan is worth more than the optimum"),
+        (lambda run: {"optimal_value": math.nan}, "not finite"),
+        (lambda run: {"returns": np.full(run.num_episodes, np.nan)}, "its returns are not finite"),
+        (lambda run: {"discount": math.nan}, "its discount is nan"),
+        (lambda run: {"discount": -1.0}, "its discount is -1.0"),
+        (lambda run: {"steps": -run.steps}, "its numbers of steps are not positive"),
+        (lambda run: {"step_budget": 5}, "it goes on after its last step"),
+        (lambda run: {"path_losses": np.full(run.num_episodes, np.nan)}, "its losses are not finite"),
+        (lambda run: {"versions": {"praemia": 5}}, "its versions are no text"),
+    ],
+)
+def test_a_forged_run_is_damaged_in_one_line_and_the_rest_is_read(
+    forged: Callable[[Run], dict[str, Any]], expected: str, tmp_path: Path
+) -> None:
+    store, run = Store.create(tmp_path), performed(a_job())
+    store.write(run)
+    other = performed(a_job(run=1))
+    store.write(replace(other, **forged(other)))
+    assert [found.seed for found in store.runs()] == [run.seed]
+    (message,) = store.damaged.values()
+    assert expected in message
+    assert "\n" not in message
 
 
 def test_files_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     names = ["run-0-0", "run-0-2", "run-0-10", "run-1-0", "run-10-0", "run-x"]
     for name in reversed(names):
-        (tmp_path / "task" / "kind").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "task" / "kind" / f"{name}.npz").touch()
+        (tmp_path / "kind").mkdir(exist_ok=True)
+        (tmp_path / "kind" / f"{name}.npz").touch()
     assert [path.stem for path in Store(tmp_path).files()] == names

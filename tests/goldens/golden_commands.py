@@ -31,7 +31,6 @@ def commands(nudge: float) -> Iterator[Record]:
         fetch = ("--machine", "fetch.yaml")
         yield _asked("solve", "warehouse-3", reach=Reach.BITS)
         yield _asked("solve", "errands.yaml")
-        yield _asked("bound", "warehouse-3", "--episodes", "500")
         yield _asked("envs", reach=Reach.BITS)
         yield _asked("envs", "office-mail", reach=Reach.BITS)
         yield _asked("learners", reach=Reach.BITS)
@@ -40,26 +39,26 @@ def commands(nudge: float) -> Iterator[Record]:
         yield _asked("machine", FETCH, "--trace", "item; ; delivery; item", reach=Reach.BITS)
         yield _asked("machine", FETCH_AS_WORDS, "--regex", "--pay", "end", "--reward", "2", reach=Reach.BITS)
         yield _asked("infer", "traces.jsonl", "--truth", "riverswim-prm-5")
-        explored = ("--episodes", "200", "--scale", scale)
+        explored = ("--method", "uncertainty", "--episodes", "200", "--scale", scale, *fetch)
         yield _asked("explore", "warehouse-3", *explored, "--out", "data.npz")
         yield _asked("explore", "warehouse-3", *explored, "--seed", "1", "--append", "--out", "data.npz")
         yield _asked("plan", "data.npz", *fetch, "--task", "warehouse-3", "--draws", "40")
-        yield _asked("plan", "data.npz", *fetch, "--horizon", "5", "--draws", "40")
+        yield _asked("plan", "data.npz", *fetch, "--fixed-in-advance", "--horizon", "5", "--draws", "40")
         yield _asked("plan", "data.npz", "--task", "warehouse-3", "--discount", "0.9", "--draws", "40")
         played = ("--learner", "headroom", "--learner", "qr-max", "--set", "known_after=4", "--episodes", "60")
         yield _asked("run", "warehouse-3", *played, "--runs", "2", "--jobs", "1", "--out", "runs", reach=Reach.BITS)
-        yield _asked("results", "runs", reach=Reach.CLOSE)
         yield _written("draw", "fetch.yaml", "-o", "fetch.mmd")
+        yield _written("convert", "fetch.yaml", "fetch.hoa")
 
 
 def sweeps(nudge: float) -> Iterator[Record]:
     """Run the commands that take seconds, or draw: only between two commits on one machine."""
     with TemporaryDirectory() as folder, chdir(folder):
         _prepare()
-        tried = ("--learner", "qr-max", "--try", "known_after=2,8", "--only", "warehouse-3")
-        yield _asked("tune", *tried, "--runs", "2", "--episodes", "80", "--jobs", "1", reach=Reach.LOCAL)
         chosen = ("--task", "warehouse-3", "--task", "errands.yaml", "--learner", "headroom", "--learner", "ucbvi-prm")
-        yield _asked("league", *chosen, "--runs", "2", "--episodes", "80", "--jobs", "1", reach=Reach.LOCAL)
+        yield _asked(
+            "experiment", "league", *chosen, "--runs", "2", "--episodes", "80", "--jobs", "1", reach=Reach.LOCAL
+        )
         until = ("--until", "0.3", "--machine", "fetch.yaml", "--episodes", "2000", "--out", "until.npz")
         yield _asked("explore", "warehouse-3", *until, reach=Reach.LOCAL)
         yield _written("draw", "fetch.yaml", "-o", "fetch.dot", reach=Reach.LOCAL)

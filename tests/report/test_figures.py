@@ -1,95 +1,97 @@
-"""Figures: the right panels and curves, valid files, the same bytes for the same runs."""
+"""Charts and figures: what is plotted, and one style per learner, everywhere."""
 
 from __future__ import annotations
 
-import sys
-import xml.etree.ElementTree as ElementTree
-from pathlib import Path
-
 import numpy as np
 import pytest
-from stored_runs import KIND, studies
+from stored_runs import KIND, PRM, PRODUCT, studies
 
-from praemia.errors import MissingExtraError
-from praemia.report.charts import looks, on_log_axes, regret_charts, thinned
-
-pytest.importorskip("matplotlib")
-
-from praemia.report import figures, page, sections
-
-PAPER, SIZE, *_ = studies(KIND)
-
-
-def test_a_panel_for_each_setting_and_a_curve_for_each_learner() -> None:
-    figure = figures.chart_figure(regret_charts(PAPER.settings), "Regret")
-    assert [axes.get_title("left").split()[0] for axes in figure.axes] == list(PAPER.settings)
-    assert {len(axes.lines) for axes in figure.axes} == {7}
-    assert {len(axes.collections) for axes in figure.axes} == {7}  # the bands
-    assert figure.get_suptitle() == "Regret"
-    shown = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert shown == [series.title for series in PAPER.settings["riverswim-5"]]
+import praemia
+from praemia.report.chart_svg import Axis, chart_axes, chart_svg
+from praemia.report.charts import (
+    BLUE,
+    INK,
+    on_log_axes,
+    regret_charts,
+    scaling_chart,
+    style_sheet,
+    styles,
+    thinned,
+    value_charts,
+)
+from praemia.report.figures import chart_figure, render, run_figure
 
 
-def test_a_curve_is_the_mean_and_ends_where_the_table_says() -> None:
-    figure = figures.chart_figure(regret_charts({"riverswim-5": PAPER.settings["riverswim-5"]}), "")
-    first = PAPER.settings["riverswim-5"][0]
-    line = next(line for line in figure.axes[0].lines if line.get_label() == first.title)
-    assert np.asarray(line.get_ydata())[-1] == pytest.approx(first.final.mean())
+def test_a_chart_has_a_curve_for_each_learner_that_ends_at_its_mean_regret() -> None:
+    rows = studies()[0].rows
+    for (task, members), chart in zip(rows.items(), regret_charts(rows), strict=True):
+        assert chart.title == task
+        assert {curve.title: curve.y[-1] for curve in chart.curves} == {
+            series.title: pytest.approx(series.final.mean()) for series in members
+        }
 
 
-def test_log_axes_carry_the_slope_of_the_square_root() -> None:
-    axes = figures.chart_figure([on_log_axes(chart) for chart in regret_charts(PAPER.settings)], "Log").axes[0]
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    x, y = (np.log(np.asarray(data, dtype=float)) for data in axes.lines[-1].get_data())
-    assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(0.5)
+def test_every_learner_has_one_style_whoever_else_is_there() -> None:
+    alone, many = (styles([("ucbvi-prm", "ucbvi-prm"), *others]) for others in ([("a", "eqo")], [("b", "psrl")] * 2))
+    assert alone["ucbvi-prm"] == many["ucbvi-prm"] == BLUE
+    assert styles([("UCBVI-PRM", "ucbvi-prm"), ("headroom", "headroom")]) == {"UCBVI-PRM": BLUE, "headroom": INK}
+    crowd = styles((f"title {i}", name) for i, name in enumerate([*praemia.learners.names()] * 2))
+    assert len({(style.colour, style.dash) for style in crowd.values()}) == len(crowd)
 
 
-def test_thinned_curves_are_short_and_reach_both_ends() -> None:
-    for episodes in (1, 2, 10, 10_000, 10**7):
-        points = thinned(episodes)
-        assert len(points) <= 160
-        assert (points[0], points[-1]) == (1, episodes)
+def test_a_line_that_stands_alone_is_solid() -> None:
+    run = praemia.simulate(praemia.envs.riverswim(3), praemia.Headroom(), 20)
+    (line,) = run_figure(run).axes[0].get_lines()
+    assert not line.is_dashed()
+    assert line.get_color() == INK.colour
 
 
-def test_every_learner_has_its_own_line_style() -> None:
-    chosen = looks(["UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B", "mine", "yours"])
-    assert len({look.dash for look in chosen.values()}) == len({look.colour for look in chosen.values()}) == 7
+def test_colours_are_there_for_light_and_for_dark_pages() -> None:
+    text = str(style_sheet())
+    assert text.count(".blue {") == 2
+    assert BLUE.colour in text.partition("@media")[0]
+    assert BLUE.on_dark in text.partition("@media")[2]
 
 
-def test_many_learners_can_still_be_told_apart() -> None:
-    names = ["UCBVI-PRM", "headroom", *(f"learner {number}" for number in range(30))]
-    assert len({(look.colour, look.dash) for look in looks(names).values()}) == 32
+@pytest.mark.parametrize("num_episodes", [1, 2, 7, 1000, 10**6])
+def test_thinned_episodes_go_from_the_first_to_the_last(num_episodes: int) -> None:
+    episodes = thinned(num_episodes)
+    assert (episodes[0], episodes[-1]) == (1, num_episodes)
+    assert len(episodes) <= 160
+    assert np.all(np.diff(episodes) > 0)
 
 
-def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
-    written = page.write_figures([SIZE], tmp_path / "figures")
-    assert sorted(path.name for path in written) == sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert {"machine-size.png", "machine-size.svg"} <= {path.name for path in written}
-    for path in written:
-        if path.suffix == ".svg":
-            assert ElementTree.parse(path).getroot().tag.endswith("svg")
-        elif path.suffix == ".png":
-            assert path.read_bytes().startswith(b"\x89PNG")
+def test_sizes_are_those_of_the_tasks() -> None:
+    chart = scaling_chart(studies(KIND)[1].rows, "machine states")
+    assert chart.curves[0].x.tolist() == [18, 33, 93]
+    assert chart.curves[0].y == pytest.approx([10.0] * 3, rel=0.01)
+    assert "<circle" in chart_svg(chart, styles((curve.title, curve.learner) for curve in chart.curves))
 
 
-def test_the_papers_figures_are_named_after_what_they_show() -> None:
-    names = [name for name, _ in sections.study_figures(PAPER)]
-    assert names == ["regret-riverswim", "regret-warehouse", "log-paper", "per-episode-paper"]
+def test_published_figures_are_marked_above_the_curves() -> None:
+    rows = studies({("riverswim-5", PRM): 10.0, ("riverswim-5", PRODUCT): 20.0})[0].rows
+    (chart,) = value_charts(rows, {"riverswim-5": {PRM: 700}})
+    svg = chart_svg(chart, styles((curve.title, curve.learner) for curve in chart.curves))
+    assert 'class="published blue"' in svg
+    assert "<title>UCBVI-PRM: 700</title>" in svg
 
 
-def test_the_same_runs_give_the_same_bytes() -> None:
-    charts = regret_charts({"a": PAPER.settings["warehouse-3"]})
-    one, other = (figures.render(figures.chart_figure(charts, "A"), "svg") for _ in "ab")
-    assert one == other
+@pytest.mark.parametrize("axis", [Axis(0.0, 97.0, 100, False), Axis(0.8, 1.25, 100, True), Axis(0.03, 4e6, 100, True)])
+def test_ticks_are_few_round_and_inside(axis: Axis) -> None:
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 6
+    assert all(axis.first * 0.99 <= tick <= axis.last * 1.01 for tick in ticks)
 
 
-def test_pyplot_is_not_touched() -> None:
-    before = "matplotlib.pyplot" in sys.modules
-    figures.render(figures.chart_figure(regret_charts({"a": PAPER.settings["warehouse-3"]}), "A"), "png")
-    assert ("matplotlib.pyplot" in sys.modules) == before
+def test_a_curve_of_zeros_has_axes_and_no_log_points() -> None:
+    (chart, *_) = regret_charts(studies({("riverswim-5", PRM): 0.0})[0].rows)
+    for own in (chart, on_log_axes(chart)):
+        across, up = chart_axes(own)
+        assert across.last > across.first
+        assert up.last > up.first
+        assert "nan" not in chart_svg(own, styles([(PRM, "ucbvi-prm")]))
 
 
-def test_without_matplotlib_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
-        figures.chart_figure(regret_charts(PAPER.settings), "Regret")
+def test_the_same_chart_gives_the_same_bytes() -> None:
+    (chart, *_) = regret_charts(studies()[0].rows)
+    assert render(chart_figure(chart, "Regret")) == render(chart_figure(chart, "Regret"))

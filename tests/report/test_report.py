@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import REQUIRE, Page, browser, find_browser
-from stored_runs import CORRECT, KIND, PRM, PRODUCT, fill, made_up, small
+from stored_runs import CORRECT, KIND, PRM, PRODUCT, fill, made_up, paper
 
+from praemia import envs
 from praemia.cli import execute
-from praemia.experiments.runner import run_into_store
-from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.store import Store
+from praemia.files.load_save import save_machine
 from praemia.report import page as report_page
-from praemia.statistics.stored_runs import discover, gather
+from praemia.simulation.run import RNG_REVISION
 
 CURVES = "document.querySelector('.overview .charts')"
+CARD = "claim-ahead-of-ucrl2-rm-b-with-correct-intervals"
 LEARNERS = 7  # in the paper's settings
 SMALL = 390  # pixels: the width of a phone
 
 
-def write_report(store: Store, path: Path, experiments: Iterable[Experiment] | None = None) -> Path:
-    """Write the report, without figures, on some experiments or on all that the store was asked for."""
-    found = discover(store) if experiments is None else gather(store, experiments)
-    return report_page.write_report(found, store.damaged.values(), path, figures=False)[0]
+def write_report(store: Store, path: Path) -> Path:
+    report_page.write_report(store, path)
+    return path
+
+
+def text_of(store: Store, path: Path) -> str:
+    return write_report(store, path).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store.create(tmp_path_factory.mktemp("runs") / "store")
-    return fill(store, {**KIND, ("riverswim-15", CORRECT): 5.0}, small())
+    regrets = {**KIND, ("riverswim-5", CORRECT): 15.0, ("riverswim-15", CORRECT): 5.0}
+    return fill(store, regrets, paper())
 
 
 @pytest.fixture(scope="module")
@@ -54,76 +60,87 @@ def _drawn(page: Page) -> int:
     return int(page.ask(f"[...{CURVES}.querySelectorAll('.line')].filter(line => line.getClientRects().length).length"))
 
 
-def test_the_page_opens_with_verdicts_ratios_and_curves_and_a_section_for_each_question_follows(report: Path) -> None:
+def test_the_page_opens_with_verdicts_ratios_and_curves_and_a_section_for_each_group_follows(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
-    parts = ('class="strip"', 'class="ratios"', 'class="charts"', 'id="paper"', 'id="machine-size"', 'id="made"')
-    places = [text.index(part) for part in parts]
+    groups = ("the-six-settings-of-the-paper", "regret-against-the-number-of-machine-states")
+    ids = (f'id="{name}"' for name in (*groups, "tasks", "made"))
+    places = [text.index(part) for part in ('class="strip"', 'class="ratios"', 'class="charts"', *ids)]
     assert places == sorted(places)
-    assert '<section class="claim failed" id="claim-correct-intervals">' in text
-    assert '<section class="claim held" id="claim-warehouse-lowest">' in text
+    assert f'<section class="claim failed" id="{CARD}">' in text
+    assert '<section class="claim held" id="claim-warehouses-lower-regret-than-ucbvi">' in text
     assert "UCBVI-PRM is lower in 5 of 6; UCRL2-RM-B is lower in 1 of 6" in text
     assert "The paper's claims: 8 held." in html.unescape(text)
-    assert '<a href="#machine-size">Regret against the number of machine states</a>' in text
-    assert "claim-horizon" not in text  # nobody asked for these runs
+    assert "Held when every interval of the ratio of regrets, UCBVI-PRM ÷ UCBVI, lies below 1." in text
 
 
 def test_the_three_outcomes_can_be_told_apart(report: Path, tmp_path: Path) -> None:
     text = report.read_text(encoding="utf-8")
     for kind, badge in (("held", "held"), ("failed", "did not hold")):
         assert re.search(rf'<section class="claim {kind}" [^>]*><h3><span class="badge">{badge}</span>', text)
-    few = fill(Store.create(tmp_path / "store"), KIND, small(num_runs=4))
-    text = write_report(few, tmp_path / "report.html").read_text(encoding="utf-8")
+    text = text_of(fill(Store.create(tmp_path / "store"), KIND, paper(num_runs=4)), tmp_path / "report.html")
     assert 'class="claim held"' not in text
-    assert '<section class="claim open" id="claim-machine-size"><h3><span class="badge">not decided</span>' in text
+    assert '<section class="claim open" id="claim-no-growth-with-the-machine"><h3><span class="badge">not dec' in text
     assert "Not decided: too few runs (4; at least 8 are needed)." in text
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_a_policy_that_was_stored_is_shown_on_its_map(kept: bool, tmp_path: Path) -> None:
-    choices = (LearnerChoice.of("random"), LearnerChoice.of("optimal"))
-    setting = Setting(TaskText.builtin("warehouse-3"), choices, num_runs=1, num_episodes=5)
-    store = Store.create(tmp_path / "store")
-    assert run_into_store(setting.jobs(), store, num_workers=1, keep_policies=kept) == []
-    text = write_report(store, tmp_path / "report.html", [Experiment("mine", "try", (setting,))]).read_text("utf-8")
-    assert (f"<figcaption>{choices[1].title} on warehouse-3</figcaption>" in text) == kept
-    assert f"<figcaption>{choices[0].title} on" not in text
+def test_runs_of_other_random_streams_are_listed_apart(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 1.0}, paper(num_runs=2))
+    store.write(made_up(replace(paper(1).jobs()[0], rng_revision=RNG_REVISION - 1), 500.0))
+    text = text_of(store, tmp_path / "report.html")
+    assert f"seed 0, random streams {RNG_REVISION - 1}" in text
+    assert "Other runs in this folder" in text
 
 
-def test_the_report_says_how_to_repeat_it(report: Path) -> None:
+@pytest.mark.parametrize("name", ["paper", "tuning", "league", "suite-office", "mine"])
+def test_no_name_of_an_experiment_chooses_its_page(name: str, tmp_path: Path) -> None:
+    file, out = tmp_path / f"{name}.yaml", tmp_path / "out"
+    file.write_text("tasks: [riverswim-3]\nlearners: [optimal, random]\nruns: 2\nepisodes: 20\n")
+    assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
+    text = (out / "report.html").read_text(encoding="utf-8").replace(f">{name}<", ">NAME<")
+    assert "<h1>NAME</h1>" in text
+    assert "Learners in pairs: 1 comparison<" in text
+    assert 'class="ratios"' in text
+    assert "claim" not in re.sub("<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_report_says_how_to_repeat_it_and_the_record_does(report: Path, tmp_path: Path) -> None:
     text = report.read_text(encoding="utf-8")
-    assert "praemia reproduce --only paper\npraemia reproduce --only machine-size" in text
-    for part in ("bonus_scale = 0.001", "0-0 … 0-7", "numba"):
+    for part in ("praemia experiment experiment.json", "bonus_scale = 0.001", "numba"):
         assert part in text
+    file, out, again = tmp_path / "mine.yaml", tmp_path / "out", tmp_path / "again"
+    file.write_text("tasks: [riverswim-3]\nlearners: [random]\nruns: 2\nepisodes: 20\n")
+    assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
+    assert execute(["experiment", str(out / "experiment.json"), "--out", str(again), "--jobs", "1"]) == 0
+    runs = [{str(path.relative_to(own)): path.read_bytes() for path in own.glob("*/run-*")} for own in (out, again)]
+    assert runs[0] == runs[1]
+
+
+def test_a_narrower_command_leaves_nothing_out_of_the_report(tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.yaml", tmp_path / "out"
+    file.write_text("tasks: [riverswim-3, riverswim-4]\nlearners: [optimal, random]\nruns: 2\nepisodes: 20\n")
+    command = ["experiment", str(file), "--out", str(out), "--jobs", "1"]
+    assert execute(command) == 0
+    before = (out / "report.html").read_text(encoding="utf-8")
+    assert execute([*command, "--task", "riverswim-4", "--learner", "random", "--runs", "1"]) == 0
+    assert (out / "report.html").read_text(encoding="utf-8") == before
 
 
 def test_a_report_is_small(report: Path) -> None:
-    assert report.stat().st_size < 4_000_000
-
-
-def test_ones_own_experiment_is_headed_by_its_name_and_repeated_by_its_command(tmp_path: Path) -> None:
-    file, out = tmp_path / "my-study.yaml", tmp_path / "out"
-    file.write_text("tasks: [riverswim-3]\nlearners: [optimal, random]\nruns: 2\nepisodes: 20\n")
-    assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
-    for path in (out / "report.html", write_report(Store.open(out), tmp_path / "again.html")):
-        text = path.read_text(encoding="utf-8")
-        assert "<h1>my-study</h1>" in text
-        assert f"praemia experiment {file}" in text
-        assert "Learners in pairs: 1 comparison<" in text
-        assert "reproduce" not in text
+    assert report.stat().st_size < 2_000_000
 
 
 def test_regret_is_called_exact_only_where_it_is(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), {}, small(2))
-    for job in small(2)[1].jobs():
+    store, asked = Store.create(tmp_path / "store"), paper(2, groups=(2,))
+    store.keep(asked)
+    for job in asked.jobs():
         run = made_up(job, 3.0)
         store.write(replace(run, path_losses=np.diff(run.regret, prepend=0.0)) if run.title == PRM else run)
-    text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
+    text = text_of(store, tmp_path / "report.html")
     assert f"not sampled. Only {PRM} replans within episodes; its regret sums what the actions taken lose" in text
-    assert "unbiased, but not exact" in text
 
 
 def test_nothing_counts_in_bad_grammar(report: Path, tmp_path: Path) -> None:
-    one = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, small(num_runs=1))
+    one = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, paper(num_runs=1))
     for path in (report, write_report(one, tmp_path / "one.html")):
         text = re.sub("<[^>]*>", " ", path.read_text(encoding="utf-8"))
         assert re.findall(r"\b1 (?:are|runs|tasks|learners|comparisons|episodes|states)\b", text) == []
@@ -134,35 +151,68 @@ def test_the_same_store_gives_the_same_report(store: Store, report: Path, tmp_pa
     assert write_report(store, tmp_path / "again.html").read_bytes() == report.read_bytes()
 
 
-def test_no_runs_no_report(tmp_path: Path) -> None:
-    fill(Store.create(tmp_path / "store"), KIND, small(1)[1:])
-    for file in Store.open(tmp_path / "store").files():
-        file.unlink()
-    assert execute(["report", str(tmp_path / "store")]) == 2
-    assert not (tmp_path / "store" / "report.html").exists()
-
-
-def test_damaged_files_are_named_in_the_report(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, small(num_runs=3))
+def test_damaged_files_are_named_in_the_report_and_a_damaged_task_does_not_refuse_it(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, paper(num_runs=3))
     store.files()[0].write_bytes(b"")
-    report, *figures = report_page.write_report(
-        discover(store), store.damaged.values(), tmp_path / "report.html", figures=True
-    )
-    assert "1 damaged file left out" in report.read_text(encoding="utf-8")
-    assert {path.parent for path in figures} == {tmp_path / "figures"}
+    job = paper(1).jobs()[0]
+    store.write(made_up(replace(job, task=replace(job.task, name="odd", text="environment: {name: nowhere}\n")), 3.0))
+    text = text_of(store, tmp_path / "report.html")
+    assert "1 damaged file left out" in text
+    assert "odd, 1,000 episodes" in text
 
 
 def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script>"
-    choice = LearnerChoice.of("ucbvi-prm", title=evil)
-    task = TaskText(evil, TaskText.builtin("riverswim-5").text)
-    mine = Experiment(evil, evil, (Setting(task, (choice,), 2, 100),))
-    store = Store.create(tmp_path / "store")
-    for job in mine.jobs():
-        store.write(made_up(job, 3.0))
-    text = write_report(store, tmp_path / "report.html", [mine]).read_text(encoding="utf-8")
+    file, out = tmp_path / "evil.yaml", tmp_path / "out"
+    file.write_text(
+        f"title: '{evil}'\ntasks: [{{task: riverswim-3, title: '{evil}'}}]\n"
+        f"learners: [{{learner: random, title: '{evil}'}}]\nruns: 1\nepisodes: 20\n"
+        f"claims: [{{say: '{evil}', source: '{evil}', measure: exponent, question: below, of: '{evil}'}}]\n"
+    )
+    assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
+    text = (out / "report.html").read_text(encoding="utf-8")
     assert "alert(1)" in text
     assert "<script>alert" not in text
+
+
+def test_a_report_on_anybodys_runs_opens_no_other_files(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.yaml"
+    save_machine(envs.warehouse(size=3).machine, secret)
+    store, job = Store.create(tmp_path / "store"), paper(1).jobs()[0]
+    task = replace(job.task, text=f"environment: {{name: riverswim-5}}\nmachine: {secret}\n")
+    store.write(made_up(replace(job, task=task), 3.0))
+    assert "delivery" not in text_of(store, tmp_path / "report.html")
+
+
+def test_an_experiment_with_steps_shows_values_beside_published_figures(tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.yaml", tmp_path / "out"
+    file.write_text(
+        "tasks: [{task: office-jair-t1, horizon: 40, published: {CRM: 1000}}]\nruns: 2\nsteps: 2500\ntest_every: 1000\n"
+        "source: somebody\nlearners: [optimal, {learner: crm, title: CRM}]\n"
+    )
+    assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert "value ÷ optimum" in text
+    assert "Triangles are published figures" in text
+    assert "Published: somebody." in text
+    assert '<td class="n">1,000</td>' in text
+
+
+def test_the_report_of_a_large_league_plots_a_task_of_each_kind_and_stays_small(tmp_path: Path) -> None:
+    asked = load_experiment("league", Changes(learners=["ucbvi-prm", "headroom"], runs=2, episodes=20))
+    kinds = ("chain", "lock", "queue")
+    kept = [s for s in asked.groups[0].settings if s.kind in kinds and int(s.task.name[-3:]) < 309]
+    asked = replace(asked, groups=(replace(asked.groups[0], settings=tuple(kept), claims=()),))
+    store = Store.create(tmp_path / "store")
+    store.keep(asked)
+    for job in asked.jobs():
+        store.write(made_up(job, 3.0))
+    path = write_report(store, tmp_path / "report.html")
+    assert path.stat().st_size < 1_000_000
+    text = path.read_text(encoding="utf-8")
+    assert all(f"<td>{setting.task.name}</td>" in text for setting in kept)
+    panels = re.findall('<figure class="panel"><figcaption><b>([^<]+)</b>', text)
+    assert list(dict.fromkeys(panels)) == [f"generated-{kind}-300" for kind in kinds]
 
 
 def test_a_missing_browser_is_a_skip_or_where_one_is_required_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,9 +268,9 @@ def test_the_pointer_reads_values_off_a_chart(page: Page) -> None:
 
 
 def test_a_verdict_leads_to_its_card(page: Page) -> None:
-    page.click("document.querySelector('.strip a[href=\"#claim-correct-intervals\"]')")
-    page.wait_until("location.hash === '#claim-correct-intervals'")
-    page.wait_until("document.querySelector('#claim-correct-intervals').getBoundingClientRect().top < innerHeight")
+    page.click(f"document.querySelector('.strip a[href=\"#{CARD}\"]')")
+    page.wait_until(f"location.hash === '#{CARD}'")
+    page.wait_until(f"document.querySelector('#{CARD}').getBoundingClientRect().top < innerHeight")
     links = "[...document.querySelectorAll('.strip a, nav a')]"
     assert page.ask(f"{links}.every(a => document.querySelector(a.getAttribute('href')))")
 
@@ -253,18 +303,3 @@ def test_nothing_leads_out_of_the_page_and_it_complains_of_nothing(page: Page) -
     outside = [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:"))]
     assert outside == []
     assert len({url.partition("#")[0] for url in page.requests() if url.startswith("file:")}) == 1
-
-
-def test_the_report_of_a_large_league_draws_a_task_of_each_kind_and_stays_small(tmp_path: Path) -> None:
-    choices = (LearnerChoice.of("ucbvi-prm"), LearnerChoice.of("headroom"))
-    tasks = [f"generated-{kind}-{seed}" for kind in ("chain", "lock", "queue") for seed in range(300, 309)]
-    league = Experiment("league", "The league", tuple(Setting(TaskText.builtin(t), choices, 2, 20) for t in tasks))
-    store = fill(Store.create(tmp_path / "store"), {}, [league])
-    for job in league.jobs():
-        store.write(made_up(job, 3.0))
-    report = write_report(store, tmp_path / "report.html")
-    assert report.stat().st_size < 1_000_000
-    text = report.read_text(encoding="utf-8")
-    assert all(f"<td>{task}</td>" in text for task in tasks)
-    drawn = re.findall('alt="the machine of ([^"]+)"', text)
-    assert drawn == [f"generated-{kind}-300" for kind in ("chain", "lock", "queue")]

@@ -1,4 +1,4 @@
-"""Stored runs as rows and curves: the same numbers in Python, in data frames, in CSV and in parquet."""
+"""Stored runs as rows and curves: the same numbers in Python, in data frames and in CSV."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from stored_runs import CORRECT, PRM, fill, jitter, made_up, small
+from stored_runs import CORRECT, PRM, fill, jitter, made_up, paper
 
 from praemia import BlackBox, MachineBuilder, learners, load_runs, simulate
 from praemia.cli import execute
 from praemia.envs import riverswim
 from praemia.errors import FileError, MissingExtraError, ParameterError, PraemiaWarning
-from praemia.experiments.settings import Job, LearnerChoice, TaskText
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.store import Store
 from praemia.files.writing import dump
-from praemia.statistics.frames import KEYS, RESULTS, curve_columns, run_columns, write_csv, write_parquet
+from praemia.statistics.frames import KEYS, POINTS, RESULTS
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 
@@ -30,17 +30,17 @@ pytest.importorskip("pandas")
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return fill(Store.create(tmp_path_factory.mktemp("runs") / "store"), REGRETS, small(num_runs=3))
+    return fill(Store.create(tmp_path_factory.mktemp("runs") / "store"), REGRETS, paper(num_runs=3))
 
 
 def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: Store) -> None:
     frame = load_runs(store.folder).to_frame()
-    assert list(frame.columns) == [*KEYS.names, *RESULTS.names]
+    assert list(frame.columns) == [*KEYS, *RESULTS]
     assert len(frame) == len(load_runs(store.folder)) == 9
     assert {str(frame[name].dtype) for name in ("seed", "run", "stream", "episodes", "plans")} == {"int64"}
     for (task, title), group in frame.groupby(["task", "title"]):
         assert sorted(zip(group.seed, group.run, strict=True)) == [(0, 0), (0, 1), (0, 2)]
-        jobs = [job for experiment in small(num_runs=3) for job in experiment.jobs() if job.task.name == task]
+        jobs = [job for job in paper(num_runs=3).jobs() if job.task.name == task]
         known = {job.seed[1]: jitter(job, REGRETS[task, title]) for job in jobs}
         np.testing.assert_allclose(group.regret, [known[run] for run in group.run])
     assert (frame.mean_return == 0.5).all()
@@ -100,23 +100,16 @@ def test_curves_at_chosen_episodes_are_the_exact_regret_there(played: Store) -> 
 
 @pytest.mark.parametrize("curves", [False, True])
 def test_files_hold_what_frames_hold(played: Store, tmp_path: Path, curves: bool) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    files = [str(tmp_path / name) for name in ("rows.csv", "rows.parquet")]
-    options = ["--csv", files[0], "--parquet", files[1], *(["--curves"] if curves else [])]
-    assert execute(["results", str(played.folder), *options]) == 0
+    path = tmp_path / "rows.csv"
+    assert execute(["report", str(played.folder), "--csv", str(path), *(["--curves"] if curves else [])]) == 0
     runs = load_runs(played.folder)
     frame = runs.curves() if curves else runs.to_frame()
-    table = parquet.read_table(files[1])
-    assert table.column_names == list(frame.columns)
-    assert table["seed"].type == table["run"].type == "int64"
-    with open(files[0], encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
-    assert len(lines) == table.num_rows == len(frame)
-    known = frame.regret.notna().tolist()
-    assert [line["regret"] != "" for line in lines] == known
-    assert [value is not None for value in table["regret"].to_pylist()] == known
+    assert list(lines[0]) == list(frame.columns)
+    assert [line["regret"] != "" for line in lines] == frame.regret.notna().tolist()
     assert [float(line["regret"]) for line in lines if line["regret"]] == frame.regret.dropna().tolist()
-    assert [int(line["run"]) for line in lines] == table["run"].to_pylist() == frame.run.tolist()
+    assert [int(line["run"]) for line in lines] == frame.run.tolist()
     assert json.loads(lines[0]["parameters"]) == runs[0].parameters
 
 
@@ -136,7 +129,7 @@ def test_no_two_runs_have_equal_keys(tmp_path: Path) -> None:
         store.write(replace(run, discount=task.discount, **facts))
     runs = load_runs(store.folder)
     frame, curves = runs.to_frame(), runs.curves([10])
-    keys = list(KEYS.names or ())
+    keys = list(KEYS)
     assert len(frame) == len(jobs)
     assert len(frame.groupby(keys)) == len(curves.groupby(keys)) == len(jobs)
     assert sorted(frame.discount)[:2] == [0.5, 1.0]
@@ -147,14 +140,14 @@ def test_an_empty_store_gives_empty_frames(store: Store, tmp_path: Path) -> None
     (tmp_path / "praemia-store.json").write_bytes((store.folder / "praemia-store.json").read_bytes())
     runs = load_runs(tmp_path)
     assert (len(runs), len(runs.to_frame()), len(runs.curves())) == (0, 0, 0)
-    assert set(curve_columns([])) == {*KEYS.names, "episode", "regret", "total_return", "steps"}
+    assert list(runs.curves().columns) == [*KEYS, *POINTS]
 
 
 # Bad input
 
 
 def test_a_damaged_file_is_left_out_with_a_warning(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), REGRETS, small(num_runs=1))
+    store = fill(Store.create(tmp_path / "store"), REGRETS, paper(num_runs=1))
     damaged = store.files()[0]
     damaged.write_bytes(damaged.read_bytes()[:100])
     with pytest.warns(PraemiaWarning, match=damaged.name):
@@ -176,8 +169,8 @@ def test_without_pandas_there_is_one_message(store: Store, monkeypatch: pytest.M
 
 
 def test_curves_without_a_file_is_one_message(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["results", str(store.folder), "--curves"]) == 2
-    assert "give a file with --csv or --parquet" in capsys.readouterr().err
+    assert execute(["report", str(store.folder), "--curves"]) == 2
+    assert "give a file with --csv" in capsys.readouterr().err
 
 
 def test_runs_can_be_sliced(store: Store) -> None:
@@ -193,16 +186,12 @@ def test_a_folder_is_a_path(folder: Any) -> None:
 
 
 def test_seeds_of_any_size_are_written(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
     seeds, store = [7, 2**63, 2**64], Store.create(tmp_path / "store")
     for seed in seeds:
         store.write(simulate(riverswim(3), learners.make("optimal"), 5, seed))
     frame = load_runs(store.folder).to_frame()
     assert sorted(frame.seed) == seeds
     assert frame.run.dtype == np.int64
-    columns = run_columns(load_runs(store.folder))
-    write_csv(columns, tmp_path / "runs.csv")
-    write_parquet(columns, tmp_path / "runs.parquet")
+    assert execute(["report", str(store.folder), "--csv", str(tmp_path / "runs.csv")]) == 0
     rows = csv.DictReader((tmp_path / "runs.csv").read_text().splitlines())
     assert sorted(int(row["seed"]) for row in rows) == seeds
-    assert sorted(map(int, parquet.read_table(tmp_path / "runs.parquet")["seed"].to_pylist())) == seeds

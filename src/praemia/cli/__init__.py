@@ -21,26 +21,21 @@ import click
 from praemia.errors import LearnerFailure, PraemiaError, PraemiaWarning, did_you_mean
 
 COMMANDS = {
-    "bench": ("praemia.cli.bench", "Measure how fast the package is on this computer."),
-    "bound": ("praemia.cli.tasks", "Print the theoretical regret bounds for a task."),
     "check": ("praemia.cli.files", "Check a file with a task, a machine or traces, and point out anything suspicious."),
     "convert": ("praemia.cli.files", "Convert a machine or a task to another tool's format."),
     "draw": ("praemia.cli.files", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
     "envs": ("praemia.cli.tasks", "List the built-in environments, or show one."),
-    "experiment": ("praemia.cli.experiments", "Run your own experiment, from a file."),
+    "experiment": ("praemia.cli.experiments", "Run your own experiment from a file, or a built-in one."),
     "explore": ("praemia.cli.explore", "Explore a task without any reward and save the data."),
     "infer": ("praemia.cli.machine", "Infer a machine from traces of labels and rewards."),
-    "league": ("praemia.cli.experiments", "Run every learner on every task and rank them."),
     "learners": ("praemia.cli.tasks", "List the learners, or show one with its parameters."),
     "machine": ("praemia.cli.machine", "Make a machine from a formula or a regular expression; try it on a trace."),
     "plan": ("praemia.cli.explore", "Plan for machines from explored data, with certificates."),
-    "report": ("praemia.cli.results", "Write a report with figures on a folder of runs."),
+    "report": ("praemia.cli.experiments", "Write a report on a folder of runs, or export them."),
     "reproduce": ("praemia.cli.experiments", "Run the paper's experiments and report which claims held."),
-    "results": ("praemia.cli.results", "List the runs in a folder, or export them."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
     "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there."),
     "solve": ("praemia.cli.tasks", "Find the optimal value of a task."),
-    "tune": ("praemia.cli.tune", "Search for a learner's parameters."),
     "watch": ("praemia.cli.show", "See a learner learn: one page with a slider over its plans."),
 }
 

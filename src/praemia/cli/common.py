@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import import_module
@@ -16,6 +15,7 @@ from click.core import ParameterSource
 
 from praemia.cli.output import Function
 from praemia.errors import FileError, ParameterError, require
+from praemia.experiments import BUILT_IN
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def _completer(registry: str, *suffixes: str) -> Completer:
-    """Return what offers the names of a registry, and files; if none starts with what was typed, the shell looks."""
+def _completer(registry: str | None, *suffixes: str, names: Sequence[str] = ()) -> Completer:
+    """Return what offers names, of a registry or given ones, and files; if none fits, the shell looks."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
-        names = (*import_module(registry).names(), *files)
-        offers = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        known = names if registry is None else import_module(registry).names()
+        offers = [CompletionItem(name) for name in (*known, *files) if name.startswith(incomplete)]
         return offers or ([CompletionItem(incomplete, type="file")] if suffixes else [])
 
     return complete
@@ -42,6 +42,7 @@ def _completer(registry: str, *suffixes: str) -> Completer:
 complete_environments = _completer("praemia.envs.registry")
 complete_tasks = _completer("praemia.envs.registry", ".yaml", ".yml", ".json")
 complete_learners = _completer("praemia.learners.registry", ".py")
+complete_experiments = _completer(None, ".yaml", ".yml", ".json", names=BUILT_IN)
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
@@ -183,27 +184,6 @@ variant_options = _together(  # what a user changes about a task: ``resolve_task
     ),
     click.option("--discount", type=float, help="Discount factor per step, in (0, 1]."),
 )
-
-
-NOT_ASKED = {*RunOptions.__dataclass_fields__, "as_json"}  # options that do not change what is run
-
-
-def command_text() -> str:
-    """Return the command being run as a user would type it, without the options that do not change the runs."""
-    context = click.get_current_context()
-    words = ["praemia", str(context.info_name)]
-    for parameter in sorted(context.command.params, key=lambda item: isinstance(item, click.Option)):
-        name, value = str(parameter.name), context.params.get(str(parameter.name))
-        typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
-        if name in NOT_ASKED or not typed:
-            continue
-        option = [parameter.opts[-1]] if isinstance(parameter, click.Option) else []
-        if isinstance(parameter, click.Option) and parameter.is_flag:
-            words += option
-        else:
-            for item in value if parameter.multiple else (value,):  # type: ignore[union-attr]
-                words += [*option, str(item)]
-    return shlex.join(words)
 
 
 def parse_shard(text: str | None) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from praemia.text_tables import are, plural
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID
 
-    from praemia.experiments.settings import Job
+    from praemia.experiments.jobs import Job
 
 TICK_SECONDS = 0.1
 FIRST_SECONDS = 2.0  # until work is mentioned
@@ -55,9 +55,11 @@ class Display(activity.Progress):
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
             console=Console(stderr=True),
+            transient=True,
         )
         self._is_terminal = sys.stderr.isatty()
         self._next_line = 0.0
+        self._told: Task | None = None  # the row that the last line was about
         self._compiling: TaskID | None = None
         self._last_compiled = 0.0
         self._last_tick, self._compiled = time.monotonic(), 0.0  # seconds of compiling, up to the last tick
@@ -113,17 +115,20 @@ class Display(activity.Progress):
                 row.visible = True
             self.bars.start()
         elif now >= self._next_line and (rows[-1].total is None or rows[-1].completed):
-            self._next_line = now + LINE_SECONDS
+            self._next_line, self._told = now + LINE_SECONDS, rows[-1]
             say(_line(rows[-1]))
             if rows[-1].id == self._compiling:
                 rows[-1].fields["count"] = ""  # the promise is made once
 
     def stop(self) -> None:
-        """Show the end of the work, and nothing more."""
+        """Show the end of the work: bars vanish, and the last line is not one of work that goes on."""
         self.tick()
         self._look_for_compiling(False, at_once=True)
         if self.bars.live.is_started:
             self.bars.stop()
+        if self._told is not None and self._told.finished:
+            self._told.fields["left"] = ""
+            say(_line(self._told))
 
     def _add(self, what: str, total: float | None = None, completed: int = 0, count: str = "") -> TaskID:
         began = (self._worked, completed)

@@ -30,9 +30,9 @@ from praemia.cli.progress import display
 from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
+    from praemia.experiments.jobs import Job
     from praemia.experiments.runner import Failure
-    from praemia.experiments.settings import Setting
-    from praemia.statistics.stored_runs import Series
+    from praemia.statistics.series import Series
 
 FEW = 20_000  # episodes in total for which starting processes costs more than it gains
 
@@ -69,25 +69,29 @@ def run_command(
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     praemia run office-coffee --until-done --discount 0.9 --steps 20000
     """
-    from praemia.experiments.settings import Setting, TaskText, learner_choices
+    from praemia.experiments.jobs import Job, TaskText, learner_choices
 
     if steps is not None and is_typed("episodes"):
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    text_of_task = TaskText.of(task, until_done=until_done, discount=discount)
-    setting = Setting(text_of_task, choices, runs, num_episodes, seed, num_steps=steps)
+    played = TaskText.of(task, until_done=until_done or None, discount=discount)
+    jobs = [
+        Job(played, choice, num_episodes, (seed, number), num_steps=steps)
+        for number in range(runs)
+        for choice in choices
+    ]
     began = time.perf_counter()
-    members, failures = _perform(setting, RunOptions(**where))
+    members, failures = _perform(jobs, RunOptions(**where))
     optimal = members[0].first.optimal_value if members else None
     rows = [_row(series) for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
-    shared = {"task": setting.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
+    shared = {"task": played.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
     if members:
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
         lengths += f", discount {members[0].first.discount:g}" if members[0].first.discount < 1.0 else ""
-        text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
+        text = f"{played.name}: {lengths}, optimal value {optimal:.5g}\n\n"
         text += str(_table(rows, with_steps=until_done or steps is not None))
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
@@ -133,22 +137,23 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
     )
 
 
-def _perform(setting: Setting, where: RunOptions) -> tuple[list[Series], list[Failure]]:
+def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
     from praemia.experiments.runner import run_in_memory
-    from praemia.experiments.settings import Experiment
+    from praemia.experiments.store import Store
     from praemia.limits import usable_cores
-    from praemia.statistics.stored_runs import collect, group
+    from praemia.statistics.series import group
 
-    work = setting.jobs()
-    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(usable_cores(), len(work)))
+    workers = where.jobs or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))
     if where.out is not None:
-        experiment = Experiment(setting.name, f"Learners on {setting.name}", (setting,))
-        result = sweep([experiment], replace(where, jobs=workers), is_reported=False)
-        return collect(result.store, [setting]).get(setting.name, []), result.failures
+        store = Store.create(where.out)
+        failures = sweep(jobs, store, replace(where, jobs=workers))
+        # What is stored may have been played under another title.
+        stored = [(job, store.read(job)) for job in jobs]
+        return group(replace(run, title=job.learner.title) for job, run in stored if run is not None), failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
         with display() as progress:
-            runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
+            runs, failures = run_in_memory(jobs, num_workers=workers, progress=progress)
         return group(runs), failures
 
 

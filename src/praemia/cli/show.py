@@ -28,7 +28,7 @@ from praemia.errors import ParameterError, require
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.experiments.settings import LearnerChoice
+    from praemia.experiments.jobs import LearnerChoice
     from praemia.pictures.learning import LearningView
     from praemia.simulation import Run
 
@@ -145,8 +145,8 @@ def watch_command(
     praemia watch office-patrol --learner ucbvi-prm --episodes 5000 -o patrol.html
     praemia watch warehouse-4 --run run-0-3.npz
     """
+    from praemia.experiments.jobs import Job, TaskText, learner_choices, slug
     from praemia.experiments.runner import run_in_memory
-    from praemia.experiments.settings import Job, TaskText, learner_choices, slug
     from praemia.pictures.learning import LearningView
     from praemia.pictures.task_picture import task_picture
     from praemia.report.watch_page import LearningPage
@@ -197,7 +197,7 @@ def _watched(view: LearningView, run: Run, path: Path) -> dict[str, Any]:
 
 def _stored(path: Path, learner: str | None) -> tuple[LearnerChoice, Run]:
     """Read a run and its learner; one of the user's own is to be named, for its code is not kept."""
-    from praemia.experiments.settings import Job, LearnerChoice
+    from praemia.experiments.jobs import Job, LearnerChoice
     from praemia.simulation import Run
 
     run = Run.load(path)

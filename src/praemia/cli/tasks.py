@@ -1,4 +1,4 @@
-"""``praemia solve``, ``bound``, ``envs`` and ``learners``: what a task is worth, and what is built in."""
+"""``praemia solve``, ``envs`` and ``learners``: what a task is worth, and what is built in."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from praemia.cli.common import (
     complete_environments,
     complete_learners,
     complete_tasks,
-    episodes_option,
-    rho_option,
     variant_options,
 )
 from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
 from praemia.cli.progress import display
-from praemia.errors import ParameterError
-from praemia.text_tables import Table, plural
+from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.tasks.task import Task
@@ -47,43 +44,6 @@ def solve_command(task: str, **variant: Any) -> None:
     }
     rounded = record | {"value": f"{value:.6g}", "horizon": record["horizon"] or "none"}
     emit(record, fields_text({name.replace("_", " "): entry for name, entry in rounded.items()}))
-
-
-@click.command("bound")
-@click.argument("task", shell_complete=complete_tasks)
-@episodes_option(10_000)
-@rho_option(0.05, "the probability with which the bound may fail.")
-@json_option
-def bound_command(task: str, episodes: int, failure_prob: float) -> None:
-    """Print Theorem 1's bound on UCBVI-PRM's regret on TASK, term by term, and the lower bound."""
-    from praemia.files.resolving import resolve_task
-    from praemia.theory import regret_bound, regret_lower_bound
-
-    problem = resolve_task(task)
-    if problem.discount < 1.0:
-        raise ParameterError(
-            f"{problem.name} has a discount; Theorem 1 and the lower bound apply only to undiscounted tasks"
-        )
-    sizes = (problem.num_observations, problem.num_actions)
-    span = problem.machine.reward_range.span
-    bound = regret_bound(*sizes, problem.num_machine_states, problem.max_steps, episodes, failure_prob, span)
-    lower = regret_lower_bound(*sizes, problem.max_steps, episodes, span)
-    terms = [
-        ("leading", "leading", "72 ι √(HOAT)", bound.leading),
-        ("model_error", "model error", "2500 H² O² A^1.5 ι²", bound.model_error),
-        ("martingale", "martingale", "4 H √(Tι)", bound.martingale),
-        ("total", "Theorem 1", "their sum", bound.total),
-        ("trivial", "trivial", "H K", bound.trivial),
-        ("lower", "lower bound", "√(HOAT), up to a constant", lower),
-    ]
-    asked = {"task": problem.name, "episodes": episodes, "failure_prob": failure_prob}
-    text = f"{problem.name}, {plural(episodes, 'episode')}, ρ = {failure_prob:g}\n\n"
-    text += str(Table(("term", "formula", "value"), [(*names, f"{value:,.0f}") for _, *names, value in terms]))
-    if span != 1.0:
-        text += f"\nRewards span {span:g}; each term is that for rewards in [0, 1], times {span:g}.\n"
-    if bound.is_vacuous:
-        text += "\nAt this length the theorem promises no more than the trivial bound.\n"
-    emit({**asked, **{key: value for key, _, _, value in terms}, "vacuous": bound.is_vacuous}, text)
 
 
 @click.command("envs")
@@ -170,7 +130,7 @@ def learners_command(name: str | None) -> None:
 
 def describe_learner(name: str) -> dict[str, Any]:
     """Return what there is to say of a learner: its summary, its reference, and its parameters."""
-    from praemia.experiments.settings import LearnerChoice
+    from praemia.experiments.jobs import LearnerChoice
 
     learner = LearnerChoice.of(name).make()
     metadata = {item.name: item.metadata for item in fields(learner)}

@@ -33,7 +33,7 @@ from praemia.errors import (
     require,
     require_whole,
 )
-from praemia.experiments.settings import Job, failures_named
+from praemia.experiments.jobs import Job, failures_named
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import read_bytes, require_inside
 from praemia.limits import usable_cores
@@ -79,12 +79,12 @@ def perform(job: Job) -> Run | Failure:
 def run_in_memory(
     jobs: list[Job], *, num_workers: int | None = None, progress: Progress = SILENCE
 ) -> tuple[list[Run], list[Failure]]:
-    """Run the jobs of a setting; return their runs in order, and the failures."""
+    """Run jobs; return their runs in order, and the failures."""
     runs: list[Run] = []
     progress.start(jobs, jobs)
     failures = _run(jobs, runs.append, progress, num_workers, None)
-    order = {(job.learner.title, job.seed): place for place, job in enumerate(jobs)}
-    return sorted(runs, key=lambda run: order[run.title, run.seed]), failures
+    order = {(job.digest, job.seed): place for place, job in enumerate(jobs)}
+    return sorted(runs, key=lambda run: order[Job.of(run).digest, run.seed]), failures
 
 
 def run_into_store(

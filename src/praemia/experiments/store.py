@@ -1,42 +1,44 @@
-"""A folder of runs, laid out so that people can find their way in it.
+"""A folder of runs: the folder is the experiment.
 
     results/
-      praemia-store.json                what this folder is
-      experiments/paper-1b7e0c2d9f.json what a command asked for: tasks, learners, runs, and the command itself
-      warehouse-5/                      a task
-        ucbvi-prm-3f2a91c07d/           a learner, with a short name for its parameters and the length of its runs
-          about.json                    the same in full: task, learner, parameters, episodes
-          run-0-7.npz                   one run: seed 0, number 7 (``Run.load`` reads it)
-          times.csv                     how long each run took (the runs themselves do not depend on the time)
+      praemia-store.json            what this folder is
+      experiment.json               the experiment whose runs these are: an experiment file with everything written out
+      ucbvi-prm-3f2a91c07d42/       a learner, and a digest of what it played: task, parameters, length of its runs
+        about.json                  the same in full
+        run-0-7.npz                 one run: seed 0, number 7 (``Run.load`` reads it)
+        times.csv                   how long each run took (the runs themselves do not depend on the time)
+      report.html
 
 A run is written under a temporary name, flushed to disk and renamed: it is there whole or not at all, and processes
-that share a folder cannot damage it. Changed parameters, a changed learner file or other random streams give another
-folder, so different runs are never mixed.
+that share a folder cannot damage it. Names and titles have no part in where a run lies, so different runs are never
+mixed, and equal ones never played twice.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from praemia.errors import FileError, ParameterError, PraemiaError
-from praemia.experiments.requests import as_record, digest, from_record
-from praemia.experiments.settings import Experiment, Job, slug
+from praemia.experiments.experiment import Experiment
+from praemia.experiments.jobs import Job, slug
+from praemia.experiments.loading import read_record
 from praemia.files.arrays import other_format
 from praemia.files.atomic_io import PARTIAL, append, read_bytes, write_whole
 from praemia.simulation import Run
-from praemia.simulation.run import FORMAT
 
-MARKER = "praemia-store.json"
-ASKED = "experiments"
-ABOUT = "about.json"
-TIMES = "times.csv"
+FORMAT = 4  # of the folder
+MARKER, RECORD, ABOUT, TIMES = "praemia-store.json", "experiment.json", "about.json", "times.csv"
+SLACK = 1e-9  # of a value, by which rounding may exceed the optimum
 
 
 class Store:
@@ -50,7 +52,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.damaged: dict[Path, str] = {}
-        self._unwritten: list[list[Experiment]] = []  # requests to record with the first run
+        self._record: bytes | None = None  # written with the first run
 
     @classmethod
     def create(cls, folder: str | Path) -> Store:
@@ -82,33 +84,29 @@ class Store:
         _check_format(path)
         return cls(path)
 
+    def keep(self, experiment: Experiment) -> None:
+        """Record the experiment of this folder: at once if it has runs, else with the first run."""
+        self._record = experiment.record()
+        if (self.folder / MARKER).is_file():
+            self._write_record()
+
+    def _write_record(self) -> None:
+        if self._record is not None:
+            write_whole(self.folder / RECORD, self._record, within=self.folder)
+        self._record = None
+
+    def experiment(self) -> Experiment | None:
+        """Return the experiment of this folder; None where it has none, or its record is damaged."""
+        path = self.folder / RECORD
+        with self._noting_damage(path):
+            if os.path.lexists(path):
+                return read_record(read_bytes(path, within=self.folder), str(path))
+        return None
+
     def path_of(self, job: Job) -> Path:
         """Return where a job's run is, or would be."""
-        number = "-".join(str(part) for part in job.seed)
-        kind = f"{slug(job.learner.title)}-{job.digest}"
-        return self.folder / slug(job.task.name) / kind / f"run-{number}.npz"
-
-    def ask(self, experiments: list[Experiment]) -> None:
-        """Record what a command asks for: at once in a folder that has runs, else with the first run."""
-        self._unwritten.append(experiments)
-        if (self.folder / MARKER).is_file():
-            self._write_requests()
-
-    def _write_requests(self) -> None:
-        for experiments in self._unwritten:
-            data = as_record(experiments)
-            path = self.folder / ASKED / f"{slug(experiments[0].name)}-{digest(data)}.json"
-            if not path.is_file():
-                write_whole(path, data, within=self.folder)
-        self._unwritten = []
-
-    def asked(self) -> list[Experiment]:
-        """Return what was asked for, in the order of the files' names."""
-        experiments: list[Experiment] = []
-        for path in sorted((self.folder / ASKED).glob("*.json")):
-            with self._noting_damage(path):
-                experiments += from_record(read_bytes(path, within=self.folder), str(path))
-        return experiments
+        number = "-".join(map(str, job.seed))
+        return self.folder / f"{slug(job.learner.name)}-{job.digest}" / f"run-{number}.npz"
 
     def write(self, run: Run) -> None:
         """Keep a run."""
@@ -118,7 +116,7 @@ class Store:
         if not marker.is_file():
             data = json.dumps({"what": "runs of praemia", "format": FORMAT}).encode()
             write_whole(marker, data, within=self.folder)
-        self._write_requests()
+        self._write_record()
         if not about.is_file():
             write_whole(about, json.dumps(job.about(), indent=2).encode() + b"\n", within=self.folder)
         write_whole(path, run.to_bytes(), within=self.folder)
@@ -130,15 +128,17 @@ class Store:
         path = self.path_of(job)
         with self._noting_damage(path):
             if os.path.lexists(path):
-                run = self.load(path)
-                if Job.of(run) != job:
-                    raise FileError(f"{path}: this is the record of another run")
-                return run
+                return self.load(path)
         return None
 
     def load(self, path: Path) -> Run:
-        """Return the run in one of the files, with the time that it took."""
+        """Return the run in one of the files, with the time that it took; one in the wrong place is damaged."""
         run = Run.from_bytes(read_bytes(path, within=self.folder), str(path))
+        if wrong := _implausible(run):
+            raise FileError(f"{path}: damaged: {wrong}")
+        place = self.path_of(Job.of(run))
+        if place != path:
+            raise FileError(f"{path}: the record of another run; it belongs to {place}")
         times = path.parent / TIMES
         with self._noting_damage(times):
             if times.is_file():
@@ -147,20 +147,14 @@ class Store:
         return run
 
     def files(self) -> list[Path]:
-        """Return the files of all runs, in order: by task and learner, then by seed and number."""
-        return sorted(self.folder.glob("*/*/run-*.npz"), key=_place)
+        """Return the files of all runs, in order: by learner and digest, then by seed and number."""
+        return sorted(self.folder.glob("*/run-*.npz"), key=_place)
 
-    def runs(self, except_for: Container[Path] = ()) -> Iterator[Run]:
-        """Read the runs, in order; one in the wrong place counts as damaged."""
+    def runs(self) -> Iterator[Run]:
+        """Read all runs, in order."""
         for path in self.files():
-            if path in except_for:
-                continue
             with self._noting_damage(path):
-                run = self.load(path)
-                place = self.path_of(Job.of(run))
-                if place != path:
-                    raise FileError(f"{path}: the record of another run; it belongs to {place}")
-                yield run
+                yield self.load(path)
 
     @contextmanager
     def _noting_damage(self, path: Path) -> Iterator[None]:
@@ -168,6 +162,29 @@ class Store:
             yield
         except PraemiaError as error:
             self.damaged[path] = str(error)
+
+
+def _implausible(run: Run) -> str:
+    """Say which numbers of a run cannot be; anybody may have written the file."""
+    scale = max(abs(run.optimal_value or 0.0), float(np.abs(run.returns).max(initial=0.0)))
+    if not (math.isfinite(scale) and np.isfinite(run.returns).all()):
+        return "its optimal value or its returns are not finite"
+    if run.optimal_value is not None:
+        if not (np.isfinite(run.plan_values).all() and np.isfinite(run.plan_gaps).all()):
+            return "the values of its plans are not finite"
+        if run.plan_values.max() > run.optimal_value + SLACK * scale:
+            return "a plan is worth more than the optimum"
+        if run.path_losses is not None and not np.isfinite(run.path_losses).all():
+            return "its losses are not finite"
+    if not 0.0 < run.discount <= 1.0:
+        return f"its discount is {run.discount}"
+    if run.steps.min() < 1 or (run.test_every or 1) < 1 or (run.step_budget or 1) < 1:
+        return "its numbers of steps are not positive"
+    if run.step_budget is not None and run.steps[:-1].sum() >= run.step_budget:
+        return "it goes on after its last step"
+    if not all(isinstance(text, str) for text in run.versions.values()):
+        return "its versions are no text"
+    return ""
 
 
 def _place(path: Path) -> tuple[tuple[str, ...], list[str | int]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from praemia.errors import PraemiaError, PraemiaWarning
-from praemia.experiments.settings import TaskText
+from praemia.experiments.jobs import TaskText
 from praemia.files.arrays import damage_named, read_archive
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump

@@ -20,11 +20,11 @@ from praemia.planning.exact import Plan, solve
 from praemia.planning.policy import Policy
 from praemia.report.figures import run_figure
 from praemia.report.rendering import address, render_page
-from praemia.report.run_tables import summary_table
+from praemia.report.tables import summary_table
 from praemia.simulation.rollout import Episode
 from praemia.simulation.run import Run
 from praemia.statistics.frames import StoredRuns
-from praemia.statistics.stored_runs import Series, group
+from praemia.statistics.series import Series, group, told_apart
 from praemia.tasks.task import Task
 from praemia.text_tables import Table, plural
 
@@ -177,7 +177,9 @@ def _stored_runs(runs: StoredRuns) -> Card:
     facts = [plural(len(runs), "run")]
     if not 0 < len(runs) <= MAX_RUNS:
         return Card(str(runs.store.folder), facts, {})
-    settings: dict[str, list[Series]] = {}
-    for series in group(run for run in runs if run.optimal_value is not None):
-        settings.setdefault(series.task, []).append(series)
-    return Card(str(runs.store.folder), facts, {}, [summary_table(settings)])
+    known = group(run for run in runs if run.optimal_value is not None)
+    names = told_apart([series.task for series in known], [series.first.task_text for series in known])
+    rows: dict[str, list[Series]] = {}
+    for name, series in zip(names, known, strict=True):
+        rows.setdefault(name, []).append(series)
+    return Card(str(runs.store.folder), facts, {}, [summary_table(rows)])

@@ -1,4 +1,4 @@
-"""Draw charts as SVG for a page: its style sheet has the colours, for light and for dark, and its script the rest.
+"""Write charts as SVG for a page: its style sheet has the colours, for light and for dark, and its script the rest.
 
 Lines carry no numbers but their points. The scales of the axes stand in the element (``data-x``, ``data-y``: log or
 linear, and the two ends), so the script can tell the values under the pointer.
@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-from praemia.report.charts import Chart, Curve, Look, PublishedPoint, looks
+from praemia.report.charts import Chart, Curve, PublishedPoint, Style, styles
 
 WIDTH, HEIGHT = 280, 176
 LEFT, RIGHT, TOP, BOTTOM = 36, 8, 6, 30
@@ -69,38 +69,38 @@ def log_ticks(first: float, last: float, most: int) -> list[float]:
     return inside
 
 
-def chart_svg(chart: Chart, look_of: Mapping[str, Look]) -> Markup:
+def chart_svg(chart: Chart, style_of: Mapping[str, Style]) -> Markup:
     """Return a chart as an SVG element, without its title."""
     across, up = chart_axes(chart)
     parts = [*_grid(chart, across, up)]
     parts.append(f'<svg class="plot" x="{LEFT}" y="{TOP}" width="{across.pixels}" height="{up.pixels}">')
     for curve in reversed(chart.curves):  # the first learner lies on top
-        parts.append(f'<g class="{look_of[curve.title].name}" data-learner="{escape(curve.title)}">')
+        parts.append(f'<g class="{style_of[curve.title].name}" data-learner="{escape(curve.title)}">')
         parts += _points(curve, across, up) if chart.has_points else []
         parts += [_band(curve, across, up)] if curve.ends is not None and not chart.is_log_up else []
-        parts += [_line(curve, across, up, look_of[curve.title]), "</g>"]
+        parts += [_line(curve, across, up, style_of[curve.title]), "</g>"]
     parts += [_guide(across, up)] if chart.has_guide else []
-    parts += [_published(point, look_of.get(point.title), across, up) for point in chart.published]
+    parts += [_published(point, style_of.get(point.title), across, up) for point in chart.published]
     label = escape(f"{chart.up} over {chart.across}" + (f": {chart.title}" if chart.title else ""))
     start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" '
     return Markup(start + f'data-x="{across}" data-y="{up}">' + "".join(parts) + "</svg></svg>")
 
 
-def plots(charts: Sequence[Chart], look_of: Mapping[str, Look] | None = None) -> dict[str, Any]:
+def plots(charts: Sequence[Chart], style_of: Mapping[str, Style] | None = None) -> dict[str, Any]:
     """Return charts as a page shows them: the legend, and each chart with its drawing."""
-    look_of = look_of or looks(curve.title for chart in charts for curve in chart.curves)
+    style_of = style_of or styles((curve.title, curve.learner) for chart in charts for curve in chart.curves)
     return {
-        "legend": legend(look_of),
-        "panels": [(chart, chart_svg(chart, look_of)) for chart in charts],
+        "legend": legend(style_of),
+        "panels": [(chart, chart_svg(chart, style_of)) for chart in charts],
     }
 
 
-def legend(look_of: Mapping[str, Look]) -> list[tuple[str, Markup]]:
+def legend(style_of: Mapping[str, Style]) -> list[tuple[str, Markup]]:
     """Return what is drawn, each with a short piece of its line."""
     start = '<svg class="{}" viewBox="0 0 30 8" width="30" height="8">'
     return [
-        (title, Markup(start.format(look.name) + _path("line", "0,4 30,4", look) + "</svg>"))
-        for title, look in look_of.items()
+        (title, Markup(start.format(style.name) + _path("line", "0,4 30,4", style) + "</svg>"))
+        for title, style in style_of.items()
     ]
 
 
@@ -154,14 +154,14 @@ def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], across: Axis, up: Axi
     return " ".join(f"{a:.1f},{b:.1f}".replace(".0,", ",").removesuffix(".0") for a, b in places)
 
 
-def _path(kind: str, points: str, look: Look) -> str:
-    dash = " ".join(f"{STROKE * part:g}" for part in look.dash)
+def _path(kind: str, points: str, style: Style) -> str:
+    dash = " ".join(f"{STROKE * part:g}" for part in style.dash)
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     return f'<polyline class="{kind}"{dashed} points="{points}"/>'
 
 
-def _line(curve: Curve, across: Axis, up: Axis, look: Look) -> str:
-    return _path("line", _pairs(curve.x, curve.y, across, up), look)
+def _line(curve: Curve, across: Axis, up: Axis, style: Style) -> str:
+    return _path("line", _pairs(curve.x, curve.y, across, up), style)
 
 
 def _band(curve: Curve, across: Axis, up: Axis) -> str:
@@ -180,10 +180,10 @@ def _points(curve: Curve, across: Axis, up: Axis) -> Iterable[str]:
         yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="3"/>'
 
 
-def _published(point: PublishedPoint, look: Look | None, across: Axis, up: Axis) -> str:
+def _published(point: PublishedPoint, style: Style | None, across: Axis, up: Axis) -> str:
     x, y = float(across.places(np.array([point.x]))[0]), up.pixels - float(up.places(np.array([point.y]))[0])
     text = f"<title>{escape(point.title)}: {point.x:,g}</title>"
-    return f'<path class="published {look.name if look else ""}" d="M{x - 4:.1f} {y - 3:.1f}h8l-4 7z">{text}</path>'
+    return f'<path class="published {style.name if style else ""}" d="M{x - 4:.1f} {y - 3:.1f}h8l-4 7z">{text}</path>'
 
 
 def _guide(across: Axis, up: Axis) -> str:

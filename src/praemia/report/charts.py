@@ -1,38 +1,38 @@
-"""Charts as data: what is drawn of runs, and the look of each learner. Pages draw them as SVG, figures with matplotlib.
+"""Charts as data: what is plotted of runs, and the style of each learner. Pages have SVG, notebooks matplotlib.
 
 Curves are means over runs; bands and bars are 95% intervals of the mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from praemia.experiments.paper import HEADROOM, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_BEST, UCRL2_B_PUBLISHED, UCRL2_L
 from praemia.simulation.run import Run
 from praemia.statistics.intervals import Floats, Interval, mean_band, mean_interval
-from praemia.statistics.stored_runs import Series
+from praemia.statistics.series import Series
+from praemia.statistics.steps import share_curve
 from praemia.text_tables import plural
 
-if TYPE_CHECKING:
-    from praemia.tasks.task import Task
-
 NUM_POINTS = 160
-NUM_WINDOWS = 30
-
-Settings: TypeAlias = Mapping[str, Sequence[Series]]
+FIRST_STEP, PUBLISHED_HEIGHT = 100, 1.06  # of curves over steps; where published figures are marked: above the curves
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A learner's line, x and y float64[n], with the low and the high end of its interval where there is one."""
+    """A line, x and y float64[n], with the low and the high end of its interval where there is one.
+
+    ``learner`` is the name of the learner that the title stands for; it chooses the style.
+    """
 
     title: str
+    learner: str
     x: Floats
     y: Floats
     ends: tuple[Floats, Floats] | None = None
@@ -70,9 +70,14 @@ class Chart:
     published: Sequence[PublishedPoint] = ()
 
 
-def regret_charts(settings: Settings) -> list[Chart]:
-    """Return the regret over episodes, a chart for each setting."""
-    return [_chart(members, _regret, "cumulative regret") for members in settings.values()]
+def regret_charts(rows: Mapping[str, Sequence[Series]]) -> list[Chart]:
+    """Return the regret over episodes, a chart for each task."""
+    charts = []
+    for name, members in rows.items():
+        task = members[0].loaded_task
+        sizes = f"{task.num_observations} observations, {plural(task.max_steps, 'step')}" if task is not None else ""
+        charts.append(Chart(name, sizes, "episodes", "cumulative regret", [*map(_regret, members)]))
+    return charts
 
 
 def on_log_axes(chart: Chart) -> Chart:
@@ -80,22 +85,32 @@ def on_log_axes(chart: Chart) -> Chart:
     return replace(chart, is_log_across=True, is_log_up=True, has_guide=True)
 
 
-def per_episode_charts(settings: Settings) -> list[Chart]:
-    """Return the regret per episode, averaged over windows that widen with the episodes, a chart for each setting."""
-    charts = [_chart(members, _rate, "regret per episode") for members in settings.values()]
-    return [replace(chart, is_log_across=True, is_log_up=True) for chart in charts]
+def value_charts(rows: Mapping[str, Sequence[Series]], published: Mapping[str, Mapping[str, int]]) -> list[Chart]:
+    """Return the value of plans against steps, a chart for each task, with published figures as marks."""
+    charts = []
+    for name, members in rows.items():
+        steps = np.geomspace(
+            FIRST_STEP, max(int(run.steps.sum()) for own in members for run in own.runs), 2 * NUM_POINTS
+        )
+        curves = [Curve(s.title, s.first.learner, steps, np.maximum(0.0, share_curve(s, steps))) for s in members]
+        points = [PublishedPoint(method, at, PUBLISHED_HEIGHT) for method, at in published.get(name, {}).items()]
+        charts.append(Chart(name, "", "steps", "value ÷ optimum", curves, is_log_across=True, published=points))
+    return charts
 
 
-def scaling_chart(settings: Settings, across: str, size: Callable[[Task], int]) -> Chart:
+def scaling_chart(rows: Mapping[str, Sequence[Series]], across: str) -> Chart:
     """Return the final regret against a size of the task."""
-    points: dict[str, list[tuple[int, Interval]]] = {}
-    for members in settings.values():
+    points: dict[tuple[str, str], list[tuple[int, Interval]]] = {}
+    for members in rows.values():
         for series in members:
-            points.setdefault(series.title, []).append((size(series.loaded_task), mean_interval(series.final)))
+            if (task := series.loaded_task) is not None:
+                sizes = {"machine states": task.num_machine_states, "horizon": task.max_steps}
+                at = sizes.get(across, task.num_observations)
+                points.setdefault((series.title, series.first.learner), []).append((at, mean_interval(series.final)))
     curves = []
-    for title, own in points.items():
+    for key, own in points.items():
         x, y, low, high = np.array([(at, ratio.estimate, ratio.low, ratio.high) for at, ratio in own]).T
-        curves.append(Curve(title, x, y, (low, high)))
+        curves.append(Curve(*key, x, y, (low, high)))
     return Chart("", "", across, "final regret", curves, is_log_across=True, is_log_up=True, has_points=True)
 
 
@@ -103,7 +118,8 @@ def return_chart(run: Run) -> Chart:
     """Return the mean return so far over episodes, for a run on a black box."""
     episodes = thinned(run.num_episodes)
     means = (np.cumsum(run.returns) / np.arange(1, run.num_episodes + 1))[episodes - 1]
-    return Chart("", "", "episodes", "mean return so far", [Curve(run.title, episodes.astype(float), means)])
+    curve = Curve(run.title, run.learner, episodes.astype(float), means)
+    return Chart("", "", "episodes", "mean return so far", [curve])
 
 
 def thinned(num_episodes: int) -> NDArray[np.int64]:
@@ -114,29 +130,15 @@ def thinned(num_episodes: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate((even, logarithmic)).round().astype(np.int64))
 
 
-def _chart(members: Sequence[Series], curve: Callable[[Series], Curve], up: str) -> Chart:
-    """Draw a curve for each learner, under the task's name and, where it is stored with the runs, its sizes."""
-    first = members[0]
-    task = first.loaded_task if first.first.task_text else None
-    sizes = "" if task is None else f"{plural(task.num_observations, 'observation')}, {plural(task.max_steps, 'step')}"
-    return Chart(first.task, sizes, "episodes", up, [curve(series) for series in members])
-
-
 def _regret(series: Series) -> Curve:
     episodes = thinned(series.num_episodes)
     mean, low, high = mean_band(series.curves(episodes))
-    return Curve(series.title, episodes.astype(float), mean, (low, high))
-
-
-def _rate(series: Series) -> Curve:
-    ends = np.unique(np.geomspace(1, series.num_episodes, NUM_WINDOWS + 1).round().astype(np.int64))
-    mean = np.diff(np.concatenate(([0.0], series.curves(ends).mean(axis=0))))
-    return Curve(series.title, ends.astype(float), mean / np.diff(np.concatenate(([0], ends))))
+    return Curve(series.title, series.first.learner, episodes.astype(float), mean, (low, high))
 
 
 @dataclass(frozen=True)
-class Look:
-    """A line's look.
+class Style:
+    """The style of a line.
 
     Attributes
     ----------
@@ -153,46 +155,46 @@ class Look:
 
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
-BLUE = Look("blue", "#0072B2", "#4DA9E8", (), "o")
-ORANGE = Look("orange", "#C98A00", "#F0B429", (6.0, 2.0), "s")
-GREEN = Look("green", "#009E73", "#2BC79A", (6.0, 2.0, 1.5, 2.0), "^")
-VERMILLION = Look("vermillion", "#D55E00", "#FF8A4C", (1.5, 1.5), "D")
-PURPLE = Look("purple", "#B5609A", "#E29BC8", (3.0, 1.5), "v")
-SKY = Look("sky", "#3F9BD1", "#8FD3FF", (9.0, 2.0, 1.5, 2.0, 1.5, 2.0), "P")
-INK = Look("ink", "#16191D", "#F2F4F7", (14.0, 1.2), "X")
-LOOKS = (SKY, INK, ORANGE, GREEN, VERMILLION, PURPLE, BLUE)
-
+BLUE = Style("blue", "#0072B2", "#4DA9E8", (), "o")
+ORANGE = Style("orange", "#C98A00", "#F0B429", (6.0, 2.0), "s")
+GREEN = Style("green", "#009E73", "#2BC79A", (6.0, 2.0, 1.5, 2.0), "^")
+VERMILLION = Style("vermillion", "#D55E00", "#FF8A4C", (1.5, 1.5), "D")
+PURPLE = Style("purple", "#B5609A", "#E29BC8", (3.0, 1.5), "v")
+SKY = Style("sky", "#3F9BD1", "#8FD3FF", (9.0, 2.0, 1.5, 2.0, 1.5, 2.0), "P")
+INK = Style("ink", "#16191D", "#F2F4F7", (14.0, 1.2), "X")
+STYLES = (SKY, VERMILLION, GREEN, ORANGE, PURPLE, BLUE, INK)
+# Each colour with its own dash, then with those of the others.
+_ALL = [replace(style, dash=STYLES[(i + turn) % 7].dash) for turn in range(7) for i, style in enumerate(STYLES)]
+# Every learner has one style, everywhere: one of these, or else one by its name.
 _OWN = {
-    UCBVI_PRM.title: BLUE,
-    UCBVI.title: ORANGE,
-    UCRL2_L.title: GREEN,
-    UCRL2_B_PUBLISHED.title: VERMILLION,
-    UCRL2_B.title: PURPLE,
-    UCRL2_B_BEST.title: SKY,
-    HEADROOM.title: INK,
+    "headroom": INK,
+    "ucbvi-prm": BLUE,
+    "ucbvi": ORANGE,
+    "ucrl2-rm-l": GREEN,
+    "ucrl2-rm-b": PURPLE,
+    "ucrl2-rm-b as published": VERMILLION,
+    "ucrl2-rm-b 0.03": SKY,
 }
 
 
-def looks(titles: Iterable[str]) -> dict[str, Look]:
-    """Give each learner its look: those of ``reproduce`` always the same, the others those that are left, in turn."""
-    names = list(dict.fromkeys(titles))
-    look_of = {name: _OWN[name] for name in names if name in _OWN}
-    free = [look for look in LOOKS if look not in look_of.values()] or list(LOOKS)
-    others = [name for name in names if name not in _OWN]
-    look_of.update({name: _varied(free[i % len(free)], i // len(free)) for i, name in enumerate(others)})
-    return look_of
+def styles(players: Iterable[tuple[str, str]]) -> dict[str, Style]:
+    """Give each title the style of its learner; where that is taken, the next one that is free.
+
+    ``players`` are titles with the names of their learners. A line that stands alone is solid.
+    """
+    style_of: dict[str, Style] = {}
+    for title, learner in dict.fromkeys(players):
+        first = _OWN.get(title.lower(), _OWN.get(learner, _ALL[zlib.crc32(learner.encode()) % len(_ALL)]))
+        place = _ALL.index(first)
+        turns = _ALL[place:] + _ALL[:place]
+        style_of[title] = next((own for own in turns if own not in style_of.values()), first)
+    return {title: replace(own, dash=()) for title, own in style_of.items()} if len(style_of) == 1 else style_of
 
 
-def _varied(look: Look, turn: int) -> Look:
-    """Return a look with the dash and marker of another: colours that come round again are told apart by these."""
-    other = LOOKS[(LOOKS.index(look) + turn) % len(LOOKS)]
-    return replace(look, dash=other.dash, marker=other.marker)
-
-
-def look_css() -> Markup:
-    """Return the colours of all looks as classes of a style sheet, for light pages and for dark ones."""
+def style_sheet() -> Markup:
+    """Return the colours of all styles as classes of a style sheet, for light pages and for dark ones."""
     light, dark = (
-        "".join(f".{look.name} {{ --own: {colour}; }}\n" for look, colour in pairs)
-        for pairs in ([(look, look.colour) for look in LOOKS], [(look, look.on_dark) for look in LOOKS])
+        "".join(f".{style.name} {{ --own: {colour}; }}\n" for style, colour in pairs)
+        for pairs in ([(own, own.colour) for own in STYLES], [(own, own.on_dark) for own in STYLES])
     )
     return Markup(f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n")

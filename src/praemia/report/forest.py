@@ -1,4 +1,4 @@
-"""Forest plots: intervals one below the other on a common axis, around the value at which two things are even.
+"""Forest plots: intervals one below the other on a common axis, around the value of no difference.
 
 The page draws them with boxes whose places are shares of its width, so they fit any screen.
 """
@@ -6,18 +6,17 @@ The page draws them with boxes whose places are shares of its width, so they fit
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from praemia.report.chart_svg import Axis, short
+from praemia.statistics.claims import Verdict
 from praemia.statistics.intervals import Interval, quotient_interval
-from praemia.statistics.measurements import Measurement
-from praemia.statistics.standings import LeagueTable
-from praemia.statistics.stored_runs import Series, paired
-from praemia.statistics.verdicts import Scale
+from praemia.statistics.measures import Scale
+from praemia.statistics.series import Series, paired
 from praemia.text_tables import plural
 
 PERCENT = 100
@@ -49,10 +48,10 @@ class Forest:
 
     @cached_property
     def axis(self) -> Axis:
-        """An axis of 100 units that holds all estimates, the even value, and the intervals that are not endless."""
+        """An axis of 100 units that holds all estimates, the null value, and the intervals that are not endless."""
         intervals = [mark.interval for _, marks in self.rows for mark in marks]
         middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
-        values = [*middles, *([self.scale.even] if self.scale else [])]
+        values = [*middles, *([self.scale.null] if self.scale else [])]
         reach = (min(values) / WIDEST, max(values) * WIDEST) if self.is_log else (-math.inf, math.inf)
         ends = [end for interval in intervals for end in (interval.low, interval.high)]
         values += [end for end in ends if reach[0] < end < reach[1]]
@@ -73,15 +72,15 @@ class Forest:
         """Return where a value lies, in percent of the width."""
         axis = self.axis
         if math.isnan(value):
-            return self.place(self.scale.even if self.scale else axis.first)
+            return self.place(self.scale.null if self.scale else axis.first)
         inside = min(max(value, axis.first), axis.last)
         return round(float(axis.places(np.array([inside]))[0]), 2)
 
 
-def ratio_forest(settings: dict[str, list[Series]], reference: str) -> Forest | None:
-    """Return the regret of every learner over that of the reference, setting by setting and seed by seed."""
-    rows = []
-    for setting, members in settings.items():
+def ratio_forest(rows: Mapping[str, Sequence[Series]], reference: str) -> Forest | None:
+    """Return the regret of every learner over that of the reference, task by task and seed by seed."""
+    lines = []
+    for task, members in rows.items():
         base = next((series for series in members if series.title == reference), None)
         others = [] if base is None else [(series, paired((series, base))) for series in members if series is not base]
         marks = [
@@ -89,26 +88,20 @@ def ratio_forest(settings: dict[str, list[Series]], reference: str) -> Forest | 
             for series, samples in others
             if samples.shape[1] > 0
         ]
-        rows += [(setting, marks)] if marks else []
-    return Forest(rows, Scale.ratio()) if rows else None
+        lines += [(task, marks)] if marks else []
+    return Forest(lines, Scale.ratio()) if lines else None
 
 
-def league_forest(board: LeagueTable) -> Forest:
-    """Return the regret of every learner over that of the reference, over all kinds of task."""
-    others = [line for line in board.standings if line.learner != board.reference]
-    return Forest(
-        [(line.learner, [Mark(line.learner, line.ratio, plural(line.runs, "run"))]) for line in others],
-        Scale.ratio(),
-    )
-
-
-def claim_forest(measurements: Sequence[Measurement]) -> Forest | None:
-    """Return the measurements of a claim, where all are read on one scale."""
-    rows = [(c.quantity.what, [Mark("", c.interval, plural(c.runs, "run"))]) for c in measurements]
-    evens = {item.scale.even for item in measurements}
-    if len(evens) != 1:
+def verdict_forest(verdict: Verdict) -> Forest | None:
+    """Return the comparisons of a claim, where all are read on one scale."""
+    samples = [item.sample for item in verdict.evidence]
+    rows = [
+        (item.comparison.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence
+    ]
+    nulls = {sample.scale.null for sample in samples}
+    if len(nulls) != 1:
         return None
-    scales = {item.scale for item in measurements}
-    (even,) = evens
-    scale = scales.pop() if len(scales) == 1 else Scale(even, even, even)
-    return Forest(rows, scale, is_log=scale == Scale.ratio())
+    scales = {sample.scale for sample in samples}
+    (null,) = nulls
+    scale = scales.pop() if len(scales) == 1 else Scale(null, null, null)
+    return Forest(rows, scale, is_log=null > 0.0 and scale == Scale.ratio(null))

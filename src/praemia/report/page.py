@@ -1,125 +1,215 @@
-"""The report: one HTML file that says what held, with curves, tables, tasks, and how it was made.
+"""The report: one HTML file on a folder of runs. It needs no network, and the same runs give the same bytes.
 
-It is made from stored runs alone, needs no network, and the same runs give the same bytes.
+Every experiment has the same kind of page. First what was claimed and whether it held, the ratios of regrets and the
+curves of the first group; then the groups, their tables folded; then the tasks, and how it was made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from praemia.experiments.league import LEAGUE
-from praemia.experiments.paper import SIX_SETTINGS, TUNING
-from praemia.experiments.settings import Job, slug
-from praemia.experiments.suites import SUITE_NAMES
+from praemia.experiments.jobs import Job, slug
+from praemia.experiments.store import RECORD, Store
 from praemia.files.atomic_io import write_whole
-from praemia.report.figures import save
-from praemia.report.league_page import league_figures, league_glance, league_section
-from praemia.report.provenance import provenance_section
-from praemia.report.rendering import Section, render_page, resource
-from praemia.report.run_tables import regret_note
-from praemia.report.sections import (
-    study_figures,
-    study_glance,
-    study_section,
-    tasks_section,
-    tuning_section,
+from praemia.machines.machine import RewardMachine
+from praemia.report.chart_svg import plots
+from praemia.report.charts import on_log_axes, regret_charts, scaling_chart, styles, value_charts
+from praemia.report.forest import Forest, Mark, ratio_forest, verdict_forest
+from praemia.report.rendering import picture, render_page, resource
+from praemia.report.tables import (
+    explained,
+    has_kinds,
+    main_table,
+    pairs_table,
+    ratios_to_reference,
+    reference_of,
+    regret_note,
+    summary_table,
 )
-from praemia.report.suite_page import suite_figures, suite_section
-from praemia.simulation.run import RNG_REVISION
-from praemia.statistics.claims import BEYOND, PAPER, check_claims
-from praemia.statistics.measurements import Claim
-from praemia.statistics.stored_runs import Study
-from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS
-from praemia.text_tables import are
+from praemia.statistics.claims import LOOKS, MAX_RUNS, MIN_RUNS, Verdict, check_claims
+from praemia.statistics.measures import Scale
+from praemia.statistics.series import Series, Study, studies
+from praemia.text_tables import Table, are, plural
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-TITLE = "Learning with probabilistic reward machines: what the runs say"
+MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
+MAX_PANELS = 24  # tasks: a report has at most some megabytes
+MAX_PAIRS = 2_000
+MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
-class StudyView(NamedTuple):
-    """How a kind of study is shown: its section, its part of the first screen, and its figures for files."""
-
-    section: Callable[[Study, Sequence[Claim]], Section]
-    glance: Callable[[Study], dict[str, Any]] = lambda study: {"forest": None, "curves": None}
-    figures: Callable[[Study], Iterable[tuple[str, Figure]]] = lambda study: ()
-
-
-USUAL = StudyView(study_section, study_glance, study_figures)
-VIEWS = {
-    LEAGUE: StudyView(league_section, league_glance, league_figures),
-    TUNING: StudyView(tuning_section),  # 24 curves in a panel say nothing
-    **dict.fromkeys(SUITE_NAMES, StudyView(suite_section, figures=suite_figures)),
-}
+def write_report(store: Store, path: Path, found: Sequence[Study] | None = None) -> None:
+    """Write the report on all runs of a folder; ``found`` are its studies, where they have been read already."""
+    groups = studies(store) if found is None else found
+    experiment = store.experiment()
+    title = "What the runs in this folder say" if experiment is None else experiment.title
+    write_whole(path, _report(groups, title, list(store.damaged.values())), within=path.parent)
 
 
-def write_report(studies: Sequence[Study], damaged: Iterable[str], path: Path, *, figures: bool) -> list[Path]:
-    """Write the report on some studies, and the figures into a folder beside it; return all that was written."""
-    page = _report(studies, list(damaged))
-    write_whole(path, page, within=path.parent)
-    return [path, *(write_figures(studies, path.parent / "figures") if figures else [])]
-
-
-def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
-    """Return the page."""
-    claims = check_claims(studies)
-    revisions = sorted({run.rng_revision for study in studies for series in study.series for run in series.runs})
-    # One run may serve two experiments; it is counted once.
-    runs = {Job.of(run).digest + str(run.seed) for s in studies for series in s.series for run in series.runs}
+def _report(groups: Sequence[Study], title: str, damaged: Sequence[str]) -> bytes:
+    verdicts = [check_claims(study) for study in groups]
+    members = [series for study in groups for series in study.series.values()]
+    runs = {(Job.of(series.first).digest, run.seed) for series in members for run in series.runs}
     return render_page(
         "report.html.j2",
-        title=_title(studies),
+        title=title,
         num_runs=len(runs),
-        num_learners=len({series.title for s in studies if s.name != TUNING for series in s.series}),
-        num_tasks=len({setting for study in studies for setting in study.settings}),
-        regret_note=regret_note([series for study in studies for series in study.series]),
+        num_learners=len({series.title for series in members}),
+        num_tasks=len({series.first.task_text for series in members}),
+        regret_note=regret_note(members),
         damaged=damaged,
-        revision=RNG_REVISION,
-        revisions=revisions if revisions != [RNG_REVISION] else [],
-        overview=_overview(studies, claims),
-        sections=[
-            *(VIEWS.get(study.name, USUAL).section(study, claims) for study in studies),
-            tasks_section(studies),
-            provenance_section(studies),
-        ],
-        rules={"min_runs": MIN_RUNS, "most_runs": MOST_RUNS, "looks": LOOKS},
+        verdicts=_by_source([own for part in verdicts for own in part]),
+        glance=_glance(groups[0]),
+        sections=[_section(*pair) for pair in zip(groups, verdicts, strict=True)],
+        tasks=_tasks(groups),
+        made=_made(groups),
+        record=RECORD,
+        rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "looks": LOOKS},
         script=resource("report.js"),
     )
 
 
-def _title(studies: Sequence[Study]) -> str:
-    """Head the page with its one study, or with the paper's question."""
-    if len(studies) == 1:
-        return studies[0].purpose
-    return TITLE if any(study.name == SIX_SETTINGS for study in studies) else "What the runs in this folder say"
+def _by_source(verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
+    """Return the verdicts by who makes the claim, with how many held."""
+    sources: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        sources.setdefault(verdict.claim.part.source, []).append(verdict)
+    return [(f"{source}: {_count(own)}.", own) for source, own in sources.items()]
 
 
-def _overview(studies: Sequence[Study], claims: Sequence[Claim]) -> dict[str, Any]:
-    """Return the first screen: the verdicts, the ratios to one learner's regret, and the curves."""
-    groups = [
-        (whose, [claim for claim in claims if claim.statement.source == source])
-        for source, whose in ((PAPER, "The paper's claims"), (BEYOND, "Further questions"))
-    ]
-    main = min(studies, key=lambda study: (study.name != SIX_SETTINGS, study.name == TUNING))
-    return {
-        "verdicts": [(f"{whose}: {verdict_count(own)}.", own) for whose, own in groups if own],
-        "anchor": slug(main.name),
-        **VIEWS.get(main.name, USUAL).glance(main),
-    }
-
-
-def verdict_count(claims: Sequence[Claim]) -> str:
-    """Say how many claims held, did not hold and are not decided."""
-    outcomes = [claim.held for claim in claims]
+def _count(verdicts: Sequence[Verdict]) -> str:
+    outcomes = [verdict.held for verdict in verdicts]
     held, failed, undecided = (outcomes.count(outcome) for outcome in (True, False, None))
     parts = [f"{held} held", f"{failed} did not hold", f"{undecided} {are(undecided)} not decided"]
     return ", ".join(part for part, count in zip(parts, (held, failed, undecided), strict=True) if count)
 
 
-def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
-    """Draw the curves of some studies into a folder, as PNG and SVG; return the files."""
-    figures = (item for study in studies for item in VIEWS.get(study.name, USUAL).figures(study))
-    return [path for name, figure in figures for path in save(figure, folder / name, folder.parent)]
+def _shown(study: Study) -> dict[str, list[Series]]:
+    """Return the rows whose curves are plotted: all, or of many the first of each kind."""
+    rows = study.rows
+    if len(rows) > MAX_PANELS:
+        first: dict[str, str] = {}
+        for row, task in enumerate(study.tasks):
+            if task in rows:
+                first.setdefault(study.kind(row), task)
+        rows = {task: rows[task] for task in list(first.values())[:MAX_PANELS]}
+    return rows
+
+
+def _glance(study: Study) -> dict[str, Any]:
+    """Return a group's part of the first screen: the ratios to one learner's regret, and the curves."""
+    in_steps = study.group.settings[0].num_steps is not None
+    reference = study.titles[reference_of(study)] if study.learners else ""
+    return {
+        "reference": reference,
+        "forest": None if in_steps or not reference else _forest(study, reference),
+        "colours": {title: style.name for title, style in _styles(study).items()},
+        "curves": _curves(study),
+    }
+
+
+def _forest(study: Study, reference: str) -> Forest | None:
+    """Return the ratios task by task, or over the kinds of many tasks."""
+    if not has_kinds(study):
+        return ratio_forest(_shown(study), reference)
+    others = {study.titles[column]: ratio for column, ratio in ratios_to_reference(study).items()}
+    others.pop(reference, None)
+    return Forest([(title, [Mark(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
+
+
+def _styles(study: Study) -> dict[str, Any]:
+    return styles((choice.title, choice.name) for choice in study.group.choices if choice.title in _played(study))
+
+
+def _played(study: Study) -> set[str]:
+    return {series.title for series in study.series.values()}
+
+
+def _curves(study: Study) -> dict[str, Any]:
+    """Return the regret over episodes on linear and on log–log axes, or the value of plans over steps."""
+    rows, style_of = _shown(study), _styles(study)
+    left_out = len(study.rows) - len(rows)
+    if study.group.settings[0].num_steps is not None:
+        published = {name: own.published for name, own in zip(study.tasks, study.group.settings, strict=True)}
+        return {**plots(value_charts(rows, published), style_of), "scale": "", "left_out": left_out}
+    charts = regret_charts(rows)
+    is_steep = any(_spread([curve.y[-1] for curve in chart.curves]) > MAX_SPREAD for chart in charts)
+    return {
+        **plots(charts, style_of),
+        "log_panels": plots([*map(on_log_axes, charts)], style_of)["panels"],
+        "scale": "log" if is_steep else "linear",
+        "left_out": left_out,
+    }
+
+
+def _spread(ends: Sequence[float]) -> float:
+    positive = [end for end in ends if end > 0.0]
+    return max(positive, default=1.0) / min(positive, default=1.0)
+
+
+def _section(study: Study, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return a group: what was claimed, the plot that answers its question, its curves, and its tables."""
+    rows = study.rows
+    pairs = sum(len(members) * (len(members) - 1) // 2 for members in rows.values())
+    against = study.group.against
+    return {
+        "anchor": slug(study.group.title).lower(),
+        "heading": study.group.title,
+        "claims": [{"verdict": own, "forest": verdict_forest(own), "evidence": _evidence(own)} for own in verdicts],
+        "scaling": plots([scaling_chart(rows, against)], _styles(study)) if against else None,
+        "curves": _curves(study),
+        "main": main_table(study),
+        "explained": explained(study),
+        "summary": summary_table(rows) if has_kinds(study) or study.group.settings[0].num_steps is not None else None,
+        "pairs": pairs_table(rows) if 0 < pairs <= MAX_PAIRS else None,
+    }
+
+
+def _evidence(verdict: Verdict) -> Table:
+    outcomes = {True: "yes", False: "no", None: "not decided"}
+    rows = [
+        (item.comparison.what, str(item.sample.size), str(item.sample.interval), outcomes[item.outcome], item.reading)
+        for item in verdict.evidence
+    ]
+    level = f"estimate [{100.0 * verdict.confidence:.2f}% interval]"
+    sizes = "tasks" if verdict.evidence and verdict.evidence[0].sample.of_tasks else "runs"
+    return Table(("comparison", sizes, level, "holds", "result"), rows)
+
+
+def _tasks(groups: Iterable[Study]) -> dict[str, Any]:
+    """Return the sizes of the tasks, and pictures of some of them and of their machines."""
+    first = {series.first.task_text: series for study in groups for own in _shown(study).values() for series in own[:1]}
+    rows, pictures, machines = list[tuple[str, ...]](), [], dict[str, tuple[str, RewardMachine]]()
+    for series in list(first.values())[:MAX_PANELS]:
+        task = series.loaded_task
+        if task is None:
+            rows.append((series.task, *["–"] * 5))
+            continue
+        sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.max_steps)
+        rows.append((series.task, *map(str, sizes), f"{series.first.optimal_value:.6g}"))
+        pictures.append((series.task, picture(task.draw)))
+        if task.num_machine_states <= MAX_MACHINE:
+            machines.setdefault(repr(task.machine.rules), (series.task, task.machine))
+    header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
+    drawn = [
+        (f"{name}: {plural(own.num_states, 'machine state')}", picture(own.draw)) for name, own in machines.values()
+    ]
+    return {"sizes": Table(header, rows), "pictures": pictures, "machines": drawn}
+
+
+def _made(groups: Sequence[Study]) -> Mapping[str, Table]:
+    """Return with which learners and versions the runs were made."""
+    learners: dict[tuple[str, ...], None] = {}
+    versions: dict[str, set[str]] = {}
+    for series in (series for study in groups for series in study.series.values()):
+        run = series.first
+        parameters = ", ".join(f"{key} = {value}" for key, value in sorted(run.parameters.items()))
+        learners[series.title, run.origin or run.learner, parameters] = None
+        for package, version in (item for own in series.runs for item in own.versions.items()):
+            versions.setdefault(package, set()).add(version)
+    rows = [(package, ", ".join(sorted(own))) for package, own in sorted(versions.items())]
+    return {
+        "Learners and their parameters": Table(("learner", "name", "parameters"), [*learners]),
+        "Versions": Table(("package", "version"), rows),
+    }

@@ -7,8 +7,7 @@ themselves.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +15,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from praemia.errors import PraemiaError
+from praemia.experiments.jobs import slug
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
-from praemia.report.charts import look_css
+from praemia.report.charts import style_sheet
 from praemia.report.figures import render
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the report: a heading, and a template with what it shows."""
-
-    anchor: str
-    heading: str
-    template: str
-    content: Mapping[str, Any]
 
 
 def render_page(template: str, **values: Any) -> bytes:
@@ -48,9 +38,10 @@ def render_page(template: str, **values: Any) -> bytes:
         undefined=StrictUndefined,
     )
     environment.filters["plural"] = plural
-    environment.filters["kind"] = lambda claim: {True: "held", False: "failed", None: "open"}[claim.held]
+    environment.filters["kind"] = lambda verdict: {True: "held", False: "failed", None: "open"}[verdict.held]
+    environment.filters["anchor"] = lambda verdict: f"claim-{slug(verdict.claim.part.say).lower()}"
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
-    return environment.get_template(template).render(style=resource("page.css") + look_css(), **values).encode()
+    return environment.get_template(template).render(style=resource("page.css") + style_sheet(), **values).encode()
 
 
 def resource(name: str) -> Markup:
@@ -68,5 +59,5 @@ def picture(draw: Callable[..., Drawing], *about: Any) -> str | None:
 
 def address(drawing: Figure | Scene) -> str:
     """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
-    svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing, "svg")
+    svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing)
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()

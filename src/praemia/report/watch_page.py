@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from praemia import learners
 from praemia.envs.black_box import BlackBox
 from praemia.errors import MissingExtraError, ModelError, ParameterError
-from praemia.experiments.settings import Job
+from praemia.experiments.jobs import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.diagrams import machine_beside
@@ -42,7 +42,7 @@ from praemia.pictures.renderers import render_svg, svg_elements
 from praemia.pictures.scene import INK, Item, Scene
 from praemia.pictures.task_picture import beneath, cells, legend_line, task_picture, thin_walls
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
-from praemia.report.charts import BLUE, GREEN, Chart, Curve
+from praemia.report.charts import GREEN, Chart, Curve, styles
 from praemia.report.rendering import render_page, resource
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
@@ -167,7 +167,7 @@ def _page(view: LearningView, title: str) -> str:
         caption=picture.caption,
         is_round=picture.is_round,
         hidden=view.hidden,
-        curves=plots(charts, {"plan": BLUE, "optimum": GREEN}),
+        curves=plots(charts, {**styles([("plan", run.learner)]), "optimum": GREEN}),
         machine=_machine(view.task),
         scripts=[resource("report.js"), resource("watch.js")],
         own_style=resource("watch.css"),
@@ -248,10 +248,10 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
     few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
     starts = run.plan_episodes[few]
     ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
-    values = Curve("plan", ends, run.plan_values[few].repeat(2))
-    optimum = Curve("optimum", ends[[0, -1]], np.full(2, run.optimal_value))
+    values = Curve("plan", run.learner, ends, run.plan_values[few].repeat(2))
+    optimum = Curve("optimum", "optimal", ends[[0, -1]], np.full(2, run.optimal_value))
     episodes = np.unique(np.rint(np.geomspace(1, run.num_episodes, MAX_POINTS)).astype(int))
-    regret = Curve("plan", episodes.astype(float), run.regret[episodes - 1])
+    regret = Curve("plan", run.learner, episodes.astype(float), run.regret[episodes - 1])
     return (
         Chart("Value of the plan", "", "episodes", "value", [values, optimum], is_log_across=True),
         Chart("Regret so far", "", "episodes", "regret", [regret], is_log_across=True),

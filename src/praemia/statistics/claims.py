@@ -1,325 +1,184 @@
-"""What is claimed, as data: by the paper and beyond it, and of Headroom in the league.
+"""Claims: a line of an experiment file is a measure and a question; the runs say whether the answer is yes.
 
-Regret is the exact cumulative regret at the end of a run, averaged over runs. Every verdict is computed by a rule that
-is written beside the claim; ``verdicts`` has the rules, and ``measurements`` measures.
+A claim is a list of comparisons, each an interval on a scale. It *held* when every comparison says yes, it *did not
+hold* when one says no, and otherwise it is *not decided*:
 
-The baseline UCRL2-RM-B appears twice: *as published*, with the ends of its intervals used as distances, which is what
-the paper's figures show; and with correct intervals. In the league, tasks that Headroom's constants were chosen on do
-not count where it is asked how it does on others.
+* *above* (or *below*) a value: yes when the whole interval lies on that side; no when it lies on the other, or so close
+  around the value that the two are level;
+* *level*: yes when the interval lies within the margin of 10% around the value; no when it lies wholly outside;
+* *no less* (or *no more*): yes when the interval stays on the good side of the margin; no when it lies beyond it. Only
+  one side counts, so the interval is one-sided.
+
+If single intervals cover as stated, those of a claim hold together with probability 95%, in all m comparisons and at
+each of the numbers of runs 8, 16, 32 … 512 at which ``--decide`` looks: each is taken at 1 − 5%/(7m). Fewer than 8
+runs decide nothing. Where a few runs lose many times as much as the others, an interval covers less often than it
+says; what it decides then counts only if a sign test over seeds, at the same level, says the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, product
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from scipy.stats import binomtest
-
-from praemia.experiments.league import DRAWN, LEAGUE, is_untouched
-from praemia.experiments.paper import (
-    FLOWER_LOOPS,
-    HEADROOM,
-    RIVERSWIMS,
-    UCBVI,
-    UCBVI_PRM,
-    UCRL2_B,
-    UCRL2_B_BEST,
-    UCRL2_B_PUBLISHED,
-    UCRL2_L,
-    WAREHOUSES,
-)
-from praemia.statistics.intervals import Interval, median_interval
-from praemia.statistics.measurements import (
-    Claim,
-    Quantity,
-    Statement,
-    check,
-    difference,
-    growth,
-    margin_growth,
-    ratio,
-    relative_growth,
-    size_effect,
-)
-from praemia.statistics.standings import LeagueTable, is_linear, regret_ratio, tails
-from praemia.statistics.stored_runs import Series, Study
-from praemia.statistics.verdicts import MIN_RUNS, Question, Scale
+from praemia.experiments.experiment import Claim
+from praemia.statistics.intervals import CONFIDENCE, Interval
+from praemia.statistics.measures import MEASURES, Cell, Comparison, Sample, Scale
+from praemia.statistics.series import Study
 from praemia.text_tables import plural
 
-PRM, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
-PUBLISHED, CORRECT, OWN = UCRL2_B_PUBLISHED.title, UCRL2_B.title, HEADROOM.title
-PAPER, BEYOND = "claimed by the paper", "asked beyond the paper"
-SETTINGS = (*RIVERSWIMS, *WAREHOUSES)
-FLOWERS = (f"flower-{FLOWER_LOOPS[0]}", f"flower-{FLOWER_LOOPS[-1]}")
-HORIZONS = ("riverswim-10-horizon-20", "riverswim-10-horizon-80")
-RIVERS = ("riverswim-5-horizon-40", "riverswim-20-horizon-40")
+MIN_RUNS, MAX_RUNS = 8, 512
+LOOKS = 7  # at 8, 16, 32, 64, 128, 256 and 512 runs
+TOO_FEW = f"too few runs (at least {MIN_RUNS} are needed)"
+TOO_WIDE = "the intervals are too wide"
+FEW_DECIDE = "a few runs lose many times as much as the others"
+MISSING = "runs missing"
 
-RATIO_ABOVE = "every interval of the ratio lies above 1"
-WIDER = "every interval of the change of the difference lies above 0"
-SLOWER = "every interval of the quotient of the two factors lies below 1"
-MORE_STATES = f"from {13 + FLOWER_LOOPS[0]} to {13 + FLOWER_LOOPS[-1]} machine states"
-
-
-def _ratios(settings: Iterable[str], others: Sequence[str], ours: str = PRM) -> list[Quantity]:
-    return [ratio(setting, other, ours) for setting, other in product(settings, others)]
-
-
-BASELINES = (PRM, PRODUCT, L1, CORRECT)
-CLAIMS = (
-    Statement(
-        "warehouse-lowest",
-        f"Warehouses: lower regret than {PRODUCT}",
-        PAPER,
-        f"{PRM} has a lower regret than {PRODUCT} in all three warehouses.",
-        RATIO_ABOVE,
-        Question.ABOVE,
-        _ratios(WAREHOUSES, [PRODUCT]),
-    ),
-    Statement(
-        "warehouse-margin",
-        "Warehouses: a margin that grows",
-        PAPER,
-        f"The margin of {PRM} over {PRODUCT} grows with the warehouse.",
-        f"{WIDER}, each warehouse against the next smaller one; the ratios beside it say how the margin looks in "
-        "proportion",
-        Question.ABOVE,
-        [margin_growth(small, large, PRODUCT, PRM) for small, large in pairwise(WAREHOUSES)],
-        context=[measure(setting, PRODUCT, PRM) for measure in (difference, ratio) for setting in WAREHOUSES],
-    ),
-    Statement(
-        "warehouse-of-all",
-        "Warehouses: the lowest regret of all",
-        BEYOND,
-        f"{PRM} has the lowest regret of all learners in all three warehouses, even of those that the paper compares "
-        "only in RiverSwim.",
-        RATIO_ABOVE,
-        Question.ABOVE,
-        _ratios(WAREHOUSES, (PRODUCT, L1, PUBLISHED, CORRECT)),
-    ),
-    Statement(
-        "riverswim-small",
-        "Small RiverSwim: level",
-        PAPER,
-        f"In the small RiverSwim {PRM} is level with the baselines as published.",
-        "every interval of the ratio lies within 10% of 1",
-        Question.LEVEL,
-        _ratios(RIVERSWIMS[:1], (L1, PUBLISHED)),
-    ),
-    Statement(
-        "riverswim-larger",
-        "Larger RiverSwims: ahead",
-        PAPER,
-        f"In the larger RiverSwims {PRM} is ahead of the baselines as published.",
-        RATIO_ABOVE,
-        Question.ABOVE,
-        _ratios(RIVERSWIMS[1:], (L1, PUBLISHED)),
-    ),
-    Statement(
-        "riverswim-margin",
-        "RiverSwims: a margin that grows",
-        PAPER,
-        f"The margin of {PRM} over the baselines as published grows with the river and the horizon.",
-        WIDER,
-        Question.ABOVE,
-        [margin_growth(a, b, other, PRM) for other in (L1, PUBLISHED) for a, b in pairwise(RIVERSWIMS)],
-    ),
-    Statement(
-        "correct-intervals",
-        f"Ahead of {CORRECT} with correct intervals",
-        BEYOND,
-        f"{PRM} is still ahead of UCRL2-RM-B when the intervals of the latter are correct, in all six settings.",
-        f"{RATIO_ABOVE}; below 1 it is UCRL2-RM-B that is ahead",
-        Question.ABOVE,
-        _ratios(SETTINGS, [CORRECT]),
-    ),
-    Statement(
-        "published-intervals",
-        "Intervals as published cost regret",
-        BEYOND,
-        "The intervals as published cost UCRL2-RM-B regret in all six settings.",
-        "every interval of the ratio, as published to correct, lies above 1",
-        Question.ABOVE,
-        _ratios(SETTINGS, [PUBLISHED], CORRECT),
-    ),
-    Statement(
-        "machine-size",
-        "No growth with the machine",
-        PAPER,
-        f"The regret of {PRM} does not grow with the number of machine states.",
-        f"the interval of the ratio, {MORE_STATES}, stays below 1.1",
-        Question.NO_MORE,
-        [size_effect(*FLOWERS, PRM)],
-        study="machine-size",
-    ),
-    Statement(
-        "machine-size-product",
-        f"{PRODUCT} grows with the machine",
-        PAPER,
-        f"The regret of {PRODUCT}, which learns in the product, does grow with the number of machine states.",
-        f"the interval of the ratio, {MORE_STATES}, lies above 1",
-        Question.ABOVE,
-        [size_effect(*FLOWERS, PRODUCT)],
-        study="machine-size",
-    ),
-    # The paper reads the next two from its bounds; the baseline is UCRL2-RM-B with correct intervals.
-    Statement(
-        "horizon",
-        "Slower growth with the horizon",
-        PAPER,
-        f"The regret of {PRM} grows more slowly with the horizon than those of {L1} and {CORRECT}.",
-        SLOWER,
-        Question.BELOW,
-        [relative_growth(*HORIZONS, other, PRM) for other in (L1, CORRECT)],
-        study="horizon",
-    ),
-    Statement(
-        "observations",
-        "Slower growth with the observations",
-        PAPER,
-        f"The regret of {PRM} grows more slowly with the number of observations than that of {CORRECT}.",
-        SLOWER,
-        Question.BELOW,
-        [relative_growth(*RIVERS, CORRECT, PRM)],
-        study="river-length",
-    ),
-    Statement(
-        "square-root",
-        "Growth no faster than √T",
-        PAPER,
-        f"The regret of {PRM} grows no faster than √T at the end of the runs.",
-        "α is the slope of the mean curve on log–log axes over the last tenfold of episodes; every interval of it "
-        "stays below 0.541, with which the regret would grow by 10% more than √T does",
-        Question.NO_MORE,
-        [growth(setting, PRM) for setting in SETTINGS],
-        context=[growth(setting, title) for title in (PRODUCT, L1, PUBLISHED, CORRECT) for setting in SETTINGS],
-    ),
-    Statement(
-        "headroom-baselines",
-        f"{OWN} ahead of the baselines",
-        BEYOND,
-        f"{OWN} has a lower regret than {', '.join(BASELINES[:-1])} and {BASELINES[-1]} in all six settings.",
-        RATIO_ABOVE,
-        Question.ABOVE,
-        _ratios(SETTINGS, BASELINES, OWN),
-    ),
-    Statement(
-        "headroom-best-ucrl2",
-        f"{OWN} no worse than the best baseline",
-        BEYOND,
-        f"{OWN} is no worse than {UCRL2_B_BEST.title}, the best setting of the best baseline, in all six.",
-        "every interval of the ratio lies above 0.909: nowhere is the regret higher by 10%",
-        Question.NO_LESS,
-        _ratios(SETTINGS, [UCRL2_B_BEST.title], OWN),
-    ),
-)
-RARE = 0.01  # a share of runs
-TAIL = 2.0  # worst run ÷ mean
-FEW_RUNS = 2  # of each task, where the tasks are the sample
+Rule: TypeAlias = Callable[[Interval, Scale], tuple[bool, bool]]
+_RULES: dict[str, Rule] = {
+    "above": lambda i, s: (i.low > s.null, i.high < s.null or s.is_level(i)),
+    "below": lambda i, s: (i.high < s.null, i.low > s.null or s.is_level(i)),
+    "level": lambda i, s: (s.is_level(i), i.high < s.lower or i.low > s.upper),
+    "no less": lambda i, s: (i.low > s.lower, i.high < s.lower),
+    "no more": lambda i, s: (i.high < s.upper, i.low > s.upper),
+}
+_MEANING = {
+    "above": "lies above {null:g}",
+    "below": "lies below {null:g}",
+    "level": "lies within 10% of {null:g}",
+    "no less": "stays above {lower:.3g}",
+    "no more": "stays below {upper:.3g}",
+}
 
 
-def check_claims(studies: Sequence[Study]) -> list[Claim]:
-    """Check what is claimed of the studies that there are."""
-    settings = {study.name: study.settings for study in studies}
-    statements = (*CLAIMS, *_league_statements(settings.get(LEAGUE, {})))
-    return [check(item, settings[item.study]) for item in statements if item.study in settings]
+@dataclass(frozen=True)
+class Measurement:
+    """A comparison as it was measured, its part in the verdict (True, False, or None: open), and what it says."""
+
+    comparison: Comparison
+    sample: Sample
+    outcome: bool | None
+    reading: str
 
 
-def _league_statements(settings: Mapping[str, Sequence[Series]]) -> list[Statement]:
-    """Return what is claimed of a league.
+@dataclass(frozen=True)
+class Verdict:
+    """A claim and what the runs say about it.
 
-    It is nothing where Headroom does not play with others, or only on tasks of the user's choice: those of the league
-    are drawn.
+    Attributes
+    ----------
+    held : True, False, or None: not decided, and ``why`` says why.
+    confidence : the level of each interval, at which all hold together. rule : when the claim counts as held.
+    more_runs_help : whether further runs could decide it.
     """
-    untouched = {task: members for task, members in settings.items() if is_untouched(task)}
-    learners = LeagueTable.of(settings).learners
-    if OWN not in learners or len(learners) < 2 or not any(task.startswith(f"{DRAWN}-") for task in untouched):
-        return []
-    others = LeagueTable.of(untouched)
-    return [_first(others), _short_tails(others), _few_linear_runs(settings)]
+
+    claim: Claim
+    held: bool | None
+    why: str
+    confidence: float
+    rule: str
+    evidence: tuple[Measurement, ...]
+    more_runs_help: bool
+
+    @property
+    def outcome(self) -> str:
+        """One of three: ``held``, ``did not hold``, ``not decided``."""
+        return {True: "held", False: "did not hold", None: "not decided"}[self.held]
+
+    @property
+    def summary(self) -> str:
+        """How often the comparisons read which way; empty where there are too few runs to read anything."""
+        counts = Counter(item.reading for item in self.evidence)
+        if set(counts) == {TOO_FEW}:
+            return ""
+        if len(self.evidence) == 1:
+            return self.evidence[0].reading
+        return "; ".join(f"{reading} in {count} of {len(self.evidence)}" for reading, count in counts.most_common())
+
+    def __str__(self) -> str:
+        why = f" ({self.why})" if self.held is None else ""
+        return f"{self.outcome:<13} {self.claim.part.say}{why}"
 
 
-def _first(board: LeagueTable) -> Statement:
-    """Compare with every other learner, task by task; more runs do not make the tasks agree."""
-    sample, is_of_tasks = _sample_size(board)
-    extent = plural(len(board.kinds), "kind") + " of task"
-    if len(board.kinds) != len(board.tasks):
-        extent += f" ({plural(len(board.tasks), 'task')})"
-
-    def against(other: str) -> Quantity:
-        def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
-            return regret_ratio(board, other, OWN, confidence), Scale.ratio(), sample
-
-        parts = tuple((task, title) for task in board.tasks for title in (other, OWN))
-        words = (f"{OWN} is ahead", "level", f"{other} is ahead")
-        return Quantity(f"regret of {other} ÷ that of {OWN}", parts, words, measure)
-
-    more_runs_help = sample < MIN_RUNS and not is_of_tasks
-    return Statement(
-        "headroom-first",
-        f"{OWN} first on tasks nobody tuned on",
-        BEYOND,
-        f"{OWN} is first in the league on tasks that nobody tuned on.",
-        f"against every other learner the ratio of regrets lies above 1, over {extent} "
-        f"({', '.join(board.kinds)}), compared task by task; ranks play no part",
-        Question.ABOVE,
-        [against(name) for name in board.learners if name != OWN],
-        study=LEAGUE,
-        more_runs_help=more_runs_help,
-        too_few="" if more_runs_help else extent,
-    )
+def check_claims(study: Study) -> list[Verdict]:
+    """Check what is claimed of a group."""
+    return [_check(claim, study) for claim in study.group.claims]
 
 
-def _sample_size(board: LeagueTable) -> tuple[int, bool]:
-    """Return how many draws an interval over tasks rests on, and whether these are tasks.
-
-    They are the tasks beyond one of each kind; where a kind has one task alone, or a task few runs, they are the runs.
-    """
-    runs = board.fewest_runs(OWN)
-    if runs >= FEW_RUNS and all(len(rows) > 1 for rows in board.kinds.values()):
-        return len(board.tasks) - len(board.kinds), True
-    return runs, False
+def bonferroni_level(question: str, comparisons: int) -> float:
+    """Return the confidence level of an interval with which all of a claim's hold together with 95%, at every look."""
+    sides = 2.0 if question in ("no less", "no more") else 1.0
+    return 1.0 - sides * (1.0 - CONFIDENCE) / (LOOKS * max(1, comparisons))
 
 
-def _short_tails(board: LeagueTable) -> Statement:
-    """Ask whether the worst run of a task is at most twice as bad as the mean, in the median over tasks."""
-    runs = board.fewest_runs(OWN)
-
-    def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
-        return median_interval(list(tails(board, OWN).values()), confidence), Scale(TAIL, TAIL, TAIL), runs
-
-    what = f"worst run of {OWN} ÷ its mean, median over {plural(len(board.tasks), 'task')}"
-    words = ("more than twice the mean", "twice the mean", "less than twice the mean")
-    return Statement(
-        "headroom-tails",
-        f"{OWN}: worst run at most twice the mean",
-        BEYOND,
-        f"The worst run of {OWN} on a task has at most twice the mean regret, in the median over tasks.",
-        f"the interval of the median lies below {TAIL:g}; the more runs, the worse the worst of them",
-        Question.NO_MORE,
-        [Quantity(what, tuple((task, OWN) for task in board.tasks), words, measure)],
-        study=LEAGUE,
-        more_runs_help=runs < MIN_RUNS,
-    )
+def _check(claim: Claim, study: Study) -> Verdict:
+    part = claim.part
+    measure = MEASURES[part.measure]
+    comparisons = measure.comparisons(claim, study)
+    confidence = bonferroni_level(part.question, len(comparisons))
+    measured = [_measure(item, part.question, study, confidence, part.threshold) for item in comparisons]
+    evidence = [item for item in measured if item is not None]
+    held, why = _decide(measured)
+    if held is None and evidence and evidence[0].sample.of_tasks:
+        why = f"{plural(len(claim.on), 'task')} are too few, or do not agree"
+    more = held is None and why != MISSING and not any(item.sample.of_tasks for item in evidence)
+    scale = evidence[0].sample.scale if evidence else Scale.ratio(part.threshold or 1.0)
+    form = _MEANING[part.question] if measure.has_one_scale else _MEANING[part.question].replace("{upper:.3g}", "10%")
+    rule = f"{measure.text(claim, study)} {form.format(**scale._asdict())}"
+    return Verdict(claim, held, why, confidence, rule, tuple(evidence), more)
 
 
-def _few_linear_runs(settings: Mapping[str, Sequence[Series]]) -> Statement:
-    members = {task: s for task, own in settings.items() for s in own if s.title == OWN}
-    runs = [run for series in members.values() for run in series.runs]
-    linear, fewest = sum(map(is_linear, runs)), min(series.num_runs for series in members.values())
+def _measure(
+    comparison: Comparison, question: str, study: Study, confidence: float, threshold: float | None
+) -> Measurement | None:
+    """Measure a comparison and ask a question about it; None where runs are missing."""
+    members = [study.series[cell] for cell in comparison.cells if cell in study.series]
+    if len(members) < len(comparison.cells):
+        return None
+    sample = comparison.measure(members, confidence, threshold)
+    if sample is None:
+        return None
+    if sample.size < MIN_RUNS:
+        return Measurement(comparison, sample, None, TOO_FEW)
+    holds, fails = _RULES[question](sample.interval, sample.scale)
+    outcome = True if holds else False if fails else None
+    if outcome is not None and sample.is_doubtful(confidence):
+        return Measurement(comparison, sample, None, FEW_DECIDE)
+    return Measurement(comparison, sample, outcome, sample.scale.read(sample.interval, comparison.words))
 
-    def measure(_: Sequence[Series], confidence: float) -> tuple[Interval, Scale, int]:
-        low, high = binomtest(linear, len(runs)).proportion_ci(confidence, method="exact")
-        return Interval(linear / len(runs), low, high), Scale(RARE, RARE, RARE), fewest
 
-    what = f"share of linear runs of {OWN}, {linear} of {plural(len(runs), 'run')} on {plural(len(members), 'task')}"
-    words = ("more than 1%", "1%", "less than 1%")
-    return Statement(
-        "headroom-linear",
-        f"{OWN}: linear runs are rare",
-        BEYOND,
-        f"Of 100 runs of {OWN} fewer than one ends with linear regret, on average over the league's tasks.",
-        "the interval of the share of linear runs lies below 1%; the league's rule says when a run is linear",
-        Question.NO_MORE,
-        [Quantity(what, tuple((task, OWN) for task in members), words, measure)],
-        study=LEAGUE,
-    )
+def _decide(measured: Sequence[Measurement | None]) -> tuple[bool | None, str]:
+    """Return the verdict on a claim, and why there is none; a measurement is None where its runs are missing."""
+    found = [item for item in measured if item is not None]
+    if any(item.outcome is False for item in found):
+        return False, ""
+    if len(found) < len(measured) or not measured:
+        return None, MISSING
+    few = min((item.sample.size for item in found if item.reading == TOO_FEW), default=None)
+    if few is not None:
+        return None, f"too few runs ({few}; at least {MIN_RUNS} are needed)"
+    reasons = {FEW_DECIDE: [m for m in found if m.reading == FEW_DECIDE], TOO_WIDE: found}
+    for reason, items in reasons.items():
+        if count := sum(item.outcome is None for item in items):
+            return None, reason + (f", in {count} of {plural(len(found), 'comparison')}" if len(found) > 1 else "")
+    return True, ""
+
+
+def next_look(runs: int) -> int:
+    """Return the number of runs at which to look next; the present one where there is no next."""
+    look = MIN_RUNS
+    while look <= runs:
+        look *= 2
+    return look if look <= MAX_RUNS else runs
+
+
+def further_runs(verdicts: Iterable[Verdict]) -> dict[Cell, int]:
+    """Return how many runs the open claims ask for, by row and column."""
+    wanted: dict[Cell, int] = {}
+    for verdict in verdicts:
+        for item in verdict.evidence if verdict.more_runs_help else ():
+            look = next_look(item.sample.size)
+            if item.outcome is None and look > item.sample.size:
+                wanted.update({cell: max(look, wanted.get(cell, 0)) for cell in item.comparison.cells})
+    return wanted

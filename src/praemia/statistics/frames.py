@@ -1,4 +1,4 @@
-"""Stored runs as rows: a row per run, or per point of its curves; as data frames, CSV or parquet.
+"""Stored runs as data frames of pandas: a row per run, or per point of its curves.
 
 The exact regret is piecewise linear: it bends where a plan ends. A curve is given by these points, between which
 straight lines are exact, or at episodes of one's choice. (The regret of a learner that replans within episodes is that
@@ -7,47 +7,38 @@ of the paths taken, and bends everywhere.)
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
-from praemia.experiments.settings import Job
+from praemia.experiments.jobs import Job
 from praemia.experiments.store import Store
-from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
 
 if TYPE_CHECKING:
     import pandas
 
-Columns: TypeAlias = dict[str, Any]
-
 # What tells a run from others, then what it came to.
-KEYS = np.dtype(
-    [(name, np.object_) for name in ("task", "title", "learner", "parameters")]
-    + [(name, np.int64) for name in ("episodes", "seed", "run", "stream", "streams")]
-    + [("discount", np.float64), ("until_done", np.bool_), ("step_budget", np.int64)]
-    + [(name, np.object_) for name in ("task_digest", "digest")]
+KEYS = (
+    *("task", "title", "learner", "parameters", "episodes", "seed", "run", "stream", "streams"),
+    *("discount", "until_done", "step_budget", "task_digest", "digest"),
 )
-RESULTS = np.dtype(
-    [(name, np.float64) for name in ("regret", "optimal_value", "mean_return")]
-    + [("steps", np.int64), ("plans", np.int64), ("seconds", np.float64), ("praemia", np.object_)]
-)
+RESULTS = ("regret", "optimal_value", "mean_return", "steps", "plans", "seconds", "praemia")
+POINTS = ("episode", "regret", "total_return", "steps")
 
 
 class StoredRuns(Displayed):
     """The runs in a folder, read on demand: iterate over them, or take them by number.
 
-    They are in the order of task, learner, seed and number; a slice is a list. Iteration leaves damaged files out, with
-    a warning; ``len`` counts all files, without reading them. ``load_runs`` makes one.
+    They are in the order of learner and what it played, then of seed and number; a slice is a list. Iteration leaves
+    damaged files out, with a warning; ``len`` counts all files, without reading them. ``load_runs`` makes one.
 
     Examples
     --------
@@ -99,7 +90,7 @@ class StoredRuns(Displayed):
         praemia (the version). The columns up to digest tell runs apart. What is not known is NaN: how long a run took,
         if nobody noted it; regret and optimal_value on a black box.
         """
-        return _frame(run_columns(self))
+        return runs_frame(self)
 
     def curves(self, episodes: Sequence[int] | NDArray[np.int64] | None = None) -> pandas.DataFrame:
         """Return a data frame with a row for each point of each run's curves.
@@ -114,7 +105,7 @@ class StoredRuns(Displayed):
         The columns that tell runs apart, as in ``to_frame``, then episode, regret (NaN on a black box),
         total_return (as it was sampled) and steps, all after so many episodes.
         """
-        return _frame(curve_columns(self, episodes))
+        return curves_frame(self, episodes)
 
 
 def load_runs(folder: str | Path) -> StoredRuns:
@@ -137,55 +128,28 @@ def load_runs(folder: str | Path) -> StoredRuns:
     return StoredRuns(Store.open(folder))
 
 
-def run_columns(runs: Iterable[Run]) -> Columns:
-    """Return a row per run, as columns."""
-    rows = [(_key(run), _results(run)) for run in runs]
-    return {**_columns(KEYS, [key for key, _ in rows]), **_columns(RESULTS, [results for _, results in rows])}
-
-
-def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> Columns:
-    """Return a row per point of each run's curves, as columns."""
-    places = None if episodes is None else _checked(episodes)
-    keys, curves = [], [np.empty((0, 4))]
-    for run in runs:
-        at = np.append(run.plan_episodes, run.num_episodes) if places is None else places[places <= run.num_episodes]
-        keys += [_key(run)] * len(at)
-        sums = _before(run.returns, at), _before(run.steps, at)
-        curves.append(np.column_stack((at, _regret_at(run, at), *sums)))
-    episode, regret, total_return, steps = np.concatenate(curves).T.copy()
-    points = {"episode": episode.astype(np.int64), "regret": regret, "total_return": total_return}
-    points["steps"] = steps.astype(np.int64)
-    return {**_columns(KEYS, keys), **points}
-
-
-def write_csv(columns: Columns, path: Path) -> None:
-    """Write columns as CSV; what is not known is left empty."""
-    values = [[None if value != value else value for value in column.tolist()] for column in columns.values()]
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows((tuple(columns), *zip(*values, strict=True)))
-    write_whole(path, buffer.getvalue().encode())
-
-
-def write_parquet(columns: Columns, path: Path) -> None:
-    """Write columns as a parquet file; what is not known is null."""
-    require("pyarrow.parquet")
-    import pyarrow
-    import pyarrow.parquet
-
-    kinds = {"b": pyarrow.bool_(), "i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
-    # Whole numbers that are too large for int64 are text.
-    texts = [np.array([*map(str, c)], np.object_) if c.dtype.kind == "O" else c for c in columns.values()]
-    arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in texts]
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), buffer)
-    write_whole(path, buffer.getvalue())
-
-
-def _frame(columns: Columns) -> pandas.DataFrame:
+def runs_frame(runs: Iterable[Run]) -> pandas.DataFrame:
+    """Return a data frame with a row for each run."""
     require("pandas")
     import pandas
 
-    return pandas.DataFrame(columns)
+    return pandas.DataFrame([(*_key(run), *_results(run)) for run in runs], columns=[*KEYS, *RESULTS])
+
+
+def curves_frame(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> pandas.DataFrame:
+    """Return a data frame with a row for each point of each run's curves."""
+    require("pandas")
+    import pandas
+
+    places, rows = None if episodes is None else _checked(episodes), list[tuple[Any, ...]]()
+    for run in runs:
+        at = np.append(run.plan_episodes, run.num_episodes) if places is None else places[places <= run.num_episodes]
+        known = run.optimal_value is not None
+        regret = np.concatenate(([0.0], run.regret))[at] if known else np.full(len(at), np.nan)
+        sums = [np.concatenate(([0], np.cumsum(own)))[at].tolist() for own in (run.returns, run.steps)]
+        key = _key(run)
+        rows += [(*key, *point) for point in zip(at.tolist(), regret.tolist(), *sums, strict=True)]
+    return pandas.DataFrame(rows, columns=[*KEYS, *POINTS])
 
 
 def _key(run: Run) -> tuple[Any, ...]:
@@ -203,37 +167,8 @@ def _results(run: Run) -> tuple[Any, ...]:
     return regret, optimal, *played, run.num_plans, run.seconds, run.versions.get("praemia", "")
 
 
-def _columns(types: np.dtype[np.void], rows: list[tuple[Any, ...]]) -> Columns:
-    """Return rows as columns: bool, int64, float64 or objects."""
-    names = types.names or ()
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    return {name: _column(column, types[name]) for name, column in zip(names, columns, strict=True)}
-
-
-def _column(values: Sequence[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return a column; one with whole numbers too large for int64, which seeds may be, holds objects."""
-    try:
-        return np.array(values, kind)
-    except OverflowError:
-        return np.array(values, np.object_)
-
-
 def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     array = np.asarray(episodes)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) or array.min(initial=0) < 0:
         raise ParameterError(f"episodes={episodes!r}; expected a list of whole numbers ≥ 0")
     return array.astype(np.int64)
-
-
-def _regret_at(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the regret after some numbers of episodes; NaN where it is not known."""
-    if run.optimal_value is None:
-        return np.full(len(at), np.nan)
-    regret: NDArray[np.float64] = np.concatenate(([0.0], run.regret))[at]
-    return regret
-
-
-def _before(of_episodes: NDArray[Any], at: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the sums of a number of each episode over the first ones."""
-    sums: NDArray[np.float64] = np.concatenate(([0.0], np.cumsum(of_episodes)))[at]
-    return sums

@@ -1,12 +1,12 @@
-"""Confidence intervals over runs: everything that tables, figures, verdicts and the league show comes from here.
+"""Confidence intervals over runs: everything that tables, figures and verdicts show comes from here.
 
 Regrets are positive and skewed, so means are judged on the log scale, by Student's t and the delta method:
 mean · exp(± t·s/(mean·√n)). Products and quotients of means have the same form. Of the intervals that were tried it
-covers the truth most reliably; ``benchmarks/coverage.py`` prints how often.
+covers the truth most reliably; ``benchmarks/interval_coverage.py`` prints how often.
 
 * Runs that share a seed are compared seed by seed: samples are float64[J, n], with a column for each seed.
-* Samples without spread give an interval without width. One run alone gives none: its ends are NaN.
-* A mean regret below ``ROUNDING`` is 0. A quotient by it is infinite, and 0 ÷ 0 is 1: both lose nothing.
+* Fewer than 4 values give no interval: its ends are NaN. Samples without spread give one without width.
+* A quotient by a mean of 0 is infinite, and 0 ÷ 0 is 1: both lose nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.stats import quantile_test
 from praemia.text_tables import number
 
 CONFIDENCE = 0.95
-ROUNDING = 1e-9  # what is left of a regret of 0 after summing up an optimal policy's rounding errors
+MIN_SAMPLE = 4  # values: fewer give intervals that say nothing
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -38,6 +38,8 @@ class Interval:
     high: float
 
     def __str__(self) -> str:
+        if math.isnan(self.low) or math.isnan(self.high):
+            return number(self.estimate)
         return f"{number(self.estimate)} [{number(self.low)}, {number(self.high)}]"
 
 
@@ -50,10 +52,10 @@ def quotient_interval(samples: ArrayLike, powers: Sequence[int], confidence: flo
     """Return a product of powers of means, Π mean_j^power_j, of samples float64[J, n]; powers 1, −1 give a ratio."""
     array, exponents = np.asarray(samples, dtype=np.float64), np.asarray(powers)
     means = array.mean(axis=1)
-    is_zero = means < ROUNDING
+    is_zero = means == 0.0
     if (power := int(exponents[is_zero].sum())) != 0:
         value = 0.0 if power > 0 else math.inf
-        end = value if array.shape[1] > 1 else math.nan
+        end = value if array.shape[1] >= MIN_SAMPLE else math.nan
         return Interval(value, end, end)
     logs = exponents[~is_zero] @ np.log(means[~is_zero])
     spread = exponents[~is_zero] @ (array[~is_zero] / means[~is_zero, None])
@@ -89,8 +91,8 @@ def ratio_within_groups(log_ratios: Iterable[Sequence[float]], confidence: float
     groups = [np.asarray(group, dtype=np.float64) for group in log_ratios]
     mean = float(np.mean([group.mean() for group in groups]))
     parts = np.array([group.var(ddof=1) / len(group) for group in groups])
-    half = 0.0
-    if parts.any():
+    half = 0.0 if sum(map(len, groups)) >= MIN_SAMPLE else math.nan
+    if parts.any() and half == 0.0:
         freedom = parts.sum() ** 2 / sum(part**2 / (len(group) - 1) for part, group in zip(parts, groups, strict=True))
         half = float(stdtrit(freedom, (1.0 + confidence) / 2.0)) * math.sqrt(parts.sum()) / len(groups)
     return _exp_of(Interval(mean, mean - half, mean + half))
@@ -108,10 +110,10 @@ def median_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interv
 
 
 def mean_band(curves: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats, Floats]:
-    """Return the mean of curves float64[n, E] and the two ends of its interval, each [E]; one run has no width."""
+    """Return the mean of curves float64[n, E] and the two ends of its interval, each [E]; a few runs have none."""
     intervals = [mean_interval(column, confidence) for column in curves.T]
     mean, low, high = np.array([(own.estimate, own.low, own.high) for own in intervals]).reshape(-1, 3).T
-    return (mean, mean, mean) if len(curves) < 2 else (mean, low, high)
+    return (mean, mean, mean) if len(curves) < MIN_SAMPLE else (mean, low, high)
 
 
 def _around(values: Floats, confidence: float) -> Interval:
@@ -120,8 +122,8 @@ def _around(values: Floats, confidence: float) -> Interval:
 
 
 def _half_width(values: Floats, confidence: float) -> float:
-    """Return t·s/√n; NaN for a single value, and exactly 0 where all are the same."""
-    if len(values) < 2:
+    """Return t·s/√n; NaN for too few values, and exactly 0 where all are the same."""
+    if len(values) < MIN_SAMPLE:
         return math.nan
     if values.min() == values.max():
         return 0.0
@@ -129,7 +131,7 @@ def _half_width(values: Floats, confidence: float) -> float:
 
 
 def _exp(value: float) -> float:
-    """Return e^value; an end that is too large for a float is infinite, as it can be with two runs."""
+    """Return e^value; an end that is too large for a float is infinite."""
     try:
         return math.exp(value)
     except OverflowError:

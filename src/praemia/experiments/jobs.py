@@ -1,7 +1,7 @@
-"""Experiments as data: which learners play which tasks, how often and for how long.
+"""Jobs: one run each, as plain text and numbers, which is all that a worker needs to know.
 
-An experiment is a list of settings; a setting is a task, some learners, a number of runs and a number of episodes.
-It expands into jobs. A job is one run: all that a worker needs to know, as plain text and numbers.
+A job is known by a digest of what is played: the text of the task, the learner with its parameters, the length of the
+run, the seed and the revision of the random streams. Names and titles are labels: they are no part of it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 
 MAX_RUNS = 1_000_000
+NUM_DIGITS = 12  # of a digest
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,24 @@ class TaskText:
     text: str
 
     @classmethod
-    def builtin(cls, name: str, **parameters: Any) -> TaskText:
-        """Refer to a built-in environment, by name and parameters."""
-        entries = ", ".join(f"{key}: {json.dumps(value)}" for key, value in {"name": name, **parameters}.items())
-        suffix = "".join(f"-{key}-{value}" for key, value in parameters.items())
-        return cls(name + suffix, f"environment: {{{entries}}}\n")
+    def builtin(cls, name: str, **changes: Any) -> TaskText:
+        """Refer to a built-in environment, with other values of the horizon, the discount or ``until_done``."""
+        return cls(name, f"environment: {{name: {json.dumps(name)}}}\n" + _lines(changes))
 
     @classmethod
-    def of(cls, name_or_path: str, *, until_done: bool = False, discount: float | None = None) -> TaskText:
-        """Refer to the task of ``resolve_task``, with everything a worker needs to make it."""
-        task = resolve_task(name_or_path, until_done=until_done, discount=discount)
-        changes = {"until_done: true": until_done, f"discount: {discount!r}": discount is not None}
+    def of(cls, name_or_path: str, **changes: Any) -> TaskText:
+        """Refer to a built-in environment or a task file; it is made once, to check it.
+
+        ``changes`` are a ``horizon``, a ``discount`` and ``until_done``, in place of the task's; None changes nothing.
+        """
+        changes = {key: value for key, value in changes.items() if value is not None}
         if looks_like_file(name_or_path):
-            return cls(task.name, dump(task))
-        builtin = cls.builtin(name_or_path)
-        return replace(builtin, text=builtin.text + "".join(f"{line}\n" for line, is_set in changes.items() if is_set))
+            task = resolve_task(name_or_path)
+            text = cls(task.name, dump(_changed(task, **changes)))
+        else:
+            text = cls.builtin(name_or_path, **changes)
+            text.make()
+        return text
 
     @property
     def digest(self) -> str:
@@ -64,8 +68,20 @@ class TaskText:
         return _parsed(self.text, self.name)
 
 
+def _lines(changes: Mapping[str, Any]) -> str:
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in changes.items())
+
+
+def _changed(
+    task: Task, horizon: int | None = None, discount: float | None = None, until_done: bool | None = None
+) -> Task:
+    task = task if horizon is None else task.with_horizon(horizon)
+    task = task if discount is None else task.with_discount(discount)
+    return task if until_done is None else task.with_until_done(until_done)
+
+
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:10]
+    return hashlib.sha256(text.encode()).hexdigest()[:NUM_DIGITS]
 
 
 @lru_cache(maxsize=8)
@@ -99,9 +115,15 @@ class LearnerChoice:
         name = reference if reference in names_of(kind) else kind.name
         with failures_named(kind, code):
             learner = build_learner(kind, name, parameters)
+        choice = cls.of_learner(learner, title or default_title(learner.name, parameters))
+        return replace(choice, origin="" if code is None else code.origin, code=code)
+
+    @classmethod
+    def of_learner(cls, learner: Learner, title: str) -> LearnerChoice:
+        """Choose a learner that there is, as other processes can make it again."""
+        code = LearnerCode.of(type(learner))
         data = {key: _as_data(learner.name, key, value) for key, value in learner.parameters.items()}
-        origin = "" if code is None else code.origin
-        return cls(learner.name, data, title or default_title(learner.name, parameters), origin, code)
+        return cls(learner.name, data, title, "" if code is None else code.origin, code)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -193,81 +215,19 @@ class Job:
             "task": vars(self.task),
             "learner": self.learner.data,
             "num_episodes": self.num_episodes,
+            "num_steps": self.num_steps,
+            "test_every": self.test_every,
             "streams": self.rng_revision,
-            **self._given,
         }
 
     @property
-    def _given(self) -> dict[str, int]:
-        """What only some jobs say."""
-        numbers = {"num_steps": self.num_steps, "test_every": self.test_every}
-        return {key: number for key, number in numbers.items() if number is not None}
-
-    @property
     def digest(self) -> str:
-        """A short digest of all that runs of this kind share, except the learner's title."""
-        about = self.about()
-        shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.rng_revision]
-        shared += self._given.values()
-        return _digest(json.dumps(shared, sort_keys=True))
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A task, the learners that play it, and how often.
-
-    Runs of a tuning (``is_tuning``) have other seeds than those that are reported. ``rng_revision`` is that of the
-    random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None. Plans are tested after
-    every ``test_every`` steps, if it is given.
-    """
-
-    task: TaskText
-    choices: tuple[LearnerChoice, ...]
-    num_runs: int = 16
-    num_episodes: int | None = 10_000
-    seed: int = 0
-    is_tuning: bool = False
-    rng_revision: int = RNG_REVISION
-    num_steps: int | None = None
-    test_every: int | None = None
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.num_runs <= MAX_RUNS:
-            raise ParameterError(f"runs={self.num_runs}; expected 1 … {MAX_RUNS:,}")
-        learner_of: dict[str, str] = {}
-        for choice in self.choices:
-            this = choice.origin or choice.name
-            if choice.title in learner_of:
-                both = f"{learner_of[choice.title]} and {this}"
-                raise ParameterError(f"two learners with the title {choice.title!r} in setting {self.name!r}: {both}")
-            learner_of[choice.title] = this
-
-    @property
-    def name(self) -> str:
-        return self.task.name
-
-    def jobs(self) -> list[Job]:
-        """Return the runs of this setting, run by run, so that all learners progress together."""
-        extra, lengths = (1,) * self.is_tuning, (self.num_steps, self.test_every)
-        return [
-            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.rng_revision, *lengths)
-            for run in range(self.num_runs)
-            for choice in self.choices
-        ]
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A named list of settings, with a sentence that says what it is for, and the command that asked for it."""
-
-    name: str
-    purpose: str
-    settings: tuple[Setting, ...] = ()
-    command: str = ""
-
-    def jobs(self) -> list[Job]:
-        """Return all runs, setting by setting."""
-        return [job for setting in self.settings for job in setting.jobs()]
+        """A short digest of what all runs of this kind share, labels and seeds apart."""
+        about, learner = self.about(), self.learner
+        code = learner.origin.rpartition(":")[2]  # of a user's learner the class and a digest, not the file's name
+        played = {"name": learner.name, "parameters": dict(learner.parameters), "code": code}
+        text = self.task.text or self.task.name  # a black box has no text
+        return _digest(json.dumps({**about, "task": text, "learner": played}, sort_keys=True))
 
 
 def slug(text: str) -> str:

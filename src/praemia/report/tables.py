@@ -1,0 +1,237 @@
+"""Tables of runs: final regrets, learners in pairs, learners over kinds of task, steps to the optimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from praemia.experiments.jobs import Job
+from praemia.statistics.claims import MIN_RUNS, TOO_FEW
+from praemia.statistics.intervals import CONFIDENCE, Interval, mean_interval, quotient_interval, sum_interval
+from praemia.statistics.measures import Scale, did_not_converge, ratio_by_kind, worst_shares
+from praemia.statistics.series import Series, Study, paired
+from praemia.statistics.steps import (
+    LEARNED_SHARE,
+    PLAYED_SHARE,
+    SHARES,
+    steps_to,
+    steps_to_learn,
+    steps_to_pass,
+    steps_to_play,
+)
+from praemia.text_tables import Table, number, plural
+
+SUMMARY = (
+    *("task", "learner", "runs", "episodes", "regret", "std", "95% low", "95% high"),
+    *("per 1,000 episodes at the end", "worst run", "plans", "seconds per run"),
+)
+PAIRS = ("task", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
+STANDINGS = ("learner", "ratio", "95% low", "95% high", "worst run", "not converged", "seconds")
+STEPS = (
+    *("task", "learner", *(f"to {share:g}" for share in SHARES), "played", f"learned to {LEARNED_SHARE:g}"),
+    *("t test", "learned t test", "published", "seconds"),
+)
+
+
+def _ends(interval: Interval) -> tuple[str, str, str]:
+    return number(interval.estimate), number(interval.low), number(interval.high)
+
+
+def summary_table(rows: Mapping[str, Sequence[Series]]) -> Table:
+    """Tabulate the final regret of every learner; one that is lower than all others on its task is in bold."""
+    lines: list[tuple[str, ...]] = []
+    lowest: list[int] = []
+    for task, members in rows.items():
+        best = clearly_lowest(members)
+        lowest += [] if best is None else [len(lines) + best]
+        lines += [_summary(task, series) for series in members]
+    return Table(SUMMARY, lines, lowest)
+
+
+def _summary(task: str, series: Series) -> tuple[str, ...]:
+    value, low, high = _ends(mean_interval(series.final))
+    others = map(number, (series.late_slope, float(series.final.max())))
+    plans = np.mean([run.num_plans for run in series.runs])
+    sizes = (f"{series.num_runs:,}", f"{series.num_episodes:,}")
+    spread = number(series.spread)
+    return (task, series.title, *sizes, value, spread, low, high, *others, f"{plans:.0f}", number(series.seconds))
+
+
+def clearly_lowest(members: Sequence[Series]) -> int | None:
+    """Return the place of the series whose regret is lower than each other's, by the 95% intervals of the ratios."""
+    best = int(np.argmin([series.final.mean() for series in members]))
+    ratios = [quotient_interval(paired((own, members[best])), (1, -1)) for own in members if own is not members[best]]
+    return best if ratios and all(ratio.low > 1.0 for ratio in ratios) else None
+
+
+def pairs_table(rows: Mapping[str, Sequence[Series]]) -> Table:
+    """Tabulate every two learners of a task that share seeds: first − second and first ÷ second."""
+    lines = []
+    for task, members in rows.items():
+        for first, second in combinations(members, 2):
+            samples = paired((first, second))
+            if runs := samples.shape[1]:
+                difference, ratio = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
+                titles = (second.title, "level", first.title)
+                lower = TOO_FEW if runs < MIN_RUNS else Scale.ratio().read(ratio, titles)
+                numbers = (number(difference.estimate), *_ends(ratio))
+                lines.append((task, first.title, second.title, str(runs), *numbers, lower))
+    return Table(PAIRS, lines)
+
+
+def reference_of(study: Study) -> int:
+    """Return the column that ratios are taken to: that of UCBVI-PRM, or the first one where it does not play."""
+    names = {column: study.group.choices[column].name for column in study.learners}
+    return next((column for column, name in names.items() if name == "ucbvi-prm"), min(names))
+
+
+def has_kinds(study: Study) -> bool:
+    """Tell whether tasks are samples of kinds, and learners are to be compared over them."""
+    return len({study.kind(row) for row in range(len(study.tasks))}) < len(study.tasks)
+
+
+def whole_columns(study: Study) -> list[int]:
+    """Return the columns with runs on every task that anybody has runs on, yardsticks last."""
+    rows = {row for row, _ in study.series}
+    columns = sorted({column for _, column in study.series})
+    return [column for column in columns if all((row, column) in study.series for row in rows)]
+
+
+def ratios_to_reference(study: Study) -> dict[int, Interval]:
+    """Return the ratio over all kinds of each learner to the reference, the lowest first and yardsticks last."""
+    reference, rows = reference_of(study), sorted({row for row, _ in study.series})
+    whole = whole_columns(study)
+    if reference not in whole:
+        return {}
+    one = Interval(1.0, 1.0, 1.0)
+    ratios = {c: one if c == reference else ratio_by_kind(study, c, reference, rows, CONFIDENCE) for c in whole}
+    return dict(sorted(ratios.items(), key=lambda item: (item[0] not in study.learners, item[1].estimate)))
+
+
+def standings_table(study: Study) -> Table:
+    """Tabulate learners over all kinds of task; the first is in bold if its interval and the next do not overlap."""
+    lines, ratios = [], ratios_to_reference(study)
+    for column, ratio in ratios.items():
+        members = [series for (_, own), series in study.series.items() if own == column]
+        runs = [run for series in members for run in series.runs]
+        worst = number(float(np.median(worst_shares(members))))
+        share = f"{sum(map(did_not_converge, runs))}/{len(runs)}"
+        seconds = number(float(np.mean([series.seconds for series in members])))
+        title = study.titles[column] + ("" if column in study.learners else " (knows part of p)")
+        lines.append((title, *_ends(ratio), worst, share, seconds))
+    ranked = [ratio for column, ratio in ratios.items() if column in study.learners]
+    is_first = len(ranked) > 1 and ranked[0].high < ranked[1].low
+    return Table(STANDINGS, lines, (0,) if is_first else ())
+
+
+def steps_table(study: Study) -> Table:
+    """Tabulate steps to the optimum: the median over runs, or more than the budget."""
+    return Table(STEPS, [_steps(study, cell) for cell in sorted(study.series)])
+
+
+def _steps(study: Study, cell: tuple[int, int]) -> tuple[str, ...]:
+    series = study.series[cell]
+    budget = series.first.step_budget or 0
+    published = study.group.settings[cell[0]].published.get(series.title)
+    medians = (_steps_text(own, budget) for own in steps_of(series).values())
+    shown = "–" if published is None else f"{published:,}"
+    return (series.task, series.title, *medians, shown, number(series.seconds))
+
+
+def steps_of(series: Series) -> dict[str, list[float]]:
+    """Return the steps of each run by each criterion, infinite where it is not met, and NaN where it was not tested."""
+    found = {f"to {share:g}": [steps_to(run, share) for run in series.runs] for share in SHARES}
+    found["played"] = [steps_to_play(run) for run in series.runs]
+    found["learned"] = [steps_to_learn(run) for run in series.runs]
+    found["t test"] = [steps_to_pass(run) for run in series.runs]
+    found["learned t test"] = [steps_to_pass(run, learned=True) for run in series.runs]
+    return found
+
+
+def _steps_text(steps: Sequence[float], budget: int) -> str:
+    median = float(np.median(steps))
+    if math.isnan(median):
+        return "–"
+    return f"{median:,.0f}" if math.isfinite(median) else f"> {budget:,}"
+
+
+def main_table(study: Study) -> Table:
+    """Return the table that answers what a group asks."""
+    if study.group.settings[0].num_steps is not None:
+        return steps_table(study)
+    return standings_table(study) if has_kinds(study) else summary_table(study.rows)
+
+
+def explained(study: Study) -> str:
+    """Explain the columns of the main table."""
+    if study.group.settings[0].num_steps is not None:
+        shares = ", ".join(f"{share:g}" for share in SHARES)
+        published = f" Published: {study.group.source}." if study.group.source else ""
+        return (
+            f"To {shares}: steps until the exact value of every plan is at least this share of the optimum, for good; "
+            f"the median over runs, or more than the budget, which is the same for all learners of a task. Played: "
+            f"steps after which each twentieth of the run earns {PLAYED_SHARE:g} of the optimum on average, "
+            "exploration included. Learned: the same for the learned policy, the best in the learner's estimate, "
+            f"without a bonus. t test: steps until a sampled test cannot tell it from an optimal policy.{published}"
+        )
+    if has_kinds(study):
+        kinds = list(dict.fromkeys(study.kind(row) for row in range(len(study.tasks))))
+        tasks = plural(len({row for row, _ in study.series}), "task")
+        return (
+            f"Ratio: to the regret of {study.titles[reference_of(study)]}, a geometric mean over {tasks} in which "
+            f"every kind of task ({', '.join(kinds)}) counts once, with the 95% interval for new tasks of the same "
+            "kinds. Worst run: ÷ the task's mean, the median over tasks. Not converged: runs that lose, over their "
+            "last half, at least half as much per episode as on average, and more than 1% of the optimum."
+        )
+    return (
+        "Regret at the end of the runs: mean, standard deviation, 95% interval of the mean, from 4 runs on. A learner "
+        "whose regret is lower than each other's on a task, by the 95% intervals of the ratios, is in bold."
+    )
+
+
+def entries(study: Study) -> list[dict[str, Any]]:
+    """Return every cell of a group as plain data."""
+    return [_entry(series) for _, series in sorted(study.series.items(), key=lambda item: item[0])]
+
+
+def _entry(series: Series) -> dict[str, Any]:
+    run, regret, job = series.first, mean_interval(series.final), Job.of(series.first)
+    return {
+        "task": series.task,
+        "learner": series.title,
+        "parameters": run.parameters,
+        "episodes": series.num_episodes,
+        "step_budget": run.step_budget,
+        "seed": run.seed[0],
+        "discount": run.discount,
+        "until_done": run.until_done,
+        "task_digest": job.task.digest,
+        "digest": job.digest,
+        "runs": series.num_runs,
+        "regret": regret.estimate,
+        "low": regret.low,
+        "high": regret.high,
+        "std": series.spread,
+        "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
+        **({"steps": steps_of(series)} if run.step_budget is not None else {}),
+    }
+
+
+def regret_note(series: Iterable[Series]) -> str:
+    """Say in which sense the regret of each learner is exact."""
+    members = list(series)
+    titles = dict.fromkeys(own.title for own in members)
+    pathwise = [title for title in titles if any(own.first.is_pathwise for own in members if own.title == title)]
+    exact = "Regret is exact: the value of every policy that was played is computed, not sampled."
+    if not pathwise:
+        return exact
+    names = " and ".join(filter(None, (", ".join(pathwise[:-1]), pathwise[-1])))
+    replan, whose = ("replans", "its") if len(pathwise) == 1 else ("replan", "their")
+    paths = f"{whose} regret sums what the actions taken lose against the optimum: unbiased, but not exact."
+    if len(pathwise) == len(titles):
+        return f"{names} {replan} within episodes; {paths}"
+    return f"{exact} Only {names} {replan} within episodes; {paths}"

@@ -1,0 +1,222 @@
+"""Stored runs, by what they share: the series of a learner on a task, and the table of a group of an experiment.
+
+Which runs belong together is told by what was played; titles and names of tasks are labels, as the experiment of the
+folder gives them. Runs that it does not ask for, of other lengths or other random streams among them, are a group of
+their own: nothing that lies in a folder is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import PraemiaError
+from praemia.experiments.experiment import Group, Setting
+from praemia.experiments.jobs import Job
+from praemia.experiments.store import Store
+from praemia.simulation import Run
+from praemia.simulation.run import RNG_REVISION
+from praemia.tasks.task import Task
+from praemia.text_tables import plural
+
+ROUNDING = 1e-12  # of what an episode is worth: what may be left of an episode's regret of 0 after summing up
+OTHERS = "Other runs in this folder"
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The runs of one learner on one task, in the order of their seeds, and the labels of both."""
+
+    runs: tuple[Run, ...]
+    task: str
+    title: str
+
+    @classmethod
+    def of(cls, runs: Iterable[Run]) -> Series:
+        """Take the labels that are stored with the runs."""
+        own = tuple(runs)
+        return cls(own, own[0].task, own[0].title)
+
+    @property
+    def num_runs(self) -> int:
+        return len(self.runs)
+
+    @property
+    def first(self) -> Run:
+        """The first run, which says what all of them share: learner, parameters, episodes."""
+        return self.runs[0]
+
+    @property
+    def num_episodes(self) -> int:
+        """How many episodes all of the runs have; they differ where steps were budgeted."""
+        return min(run.num_episodes for run in self.runs)
+
+    @cached_property
+    def loaded_task(self) -> Task | None:
+        """The task, made from the text that is stored with the runs; None where there is none, or it is damaged."""
+        try:
+            return Job.of(self.first).task.make() if self.first.task_text else None
+        except PraemiaError:
+            return None
+
+    @cached_property
+    def final(self) -> NDArray[np.float64]:
+        """float64[R], the regret of each run at its end; NaN on a black box. Rounding errors are 0."""
+        return np.array([_final_regret(run) for run in self.runs])
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the final regret over runs; NaN for a single one."""
+        return float(self.final.std(ddof=1)) if self.num_runs > 1 else float("nan")
+
+    def curves(self, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """float64[R, len(episodes)], the regret of each run after some numbers of episodes (1 … K)."""
+        return np.stack([run.regret[episodes - 1] for run in self.runs])
+
+    @property
+    def late_slope(self) -> float:
+        """The mean regret per 1,000 episodes over the last tenth of the runs."""
+        last = max(1, self.num_episodes // 10)
+        ends = self.curves(np.array([max(1, self.num_episodes - last), self.num_episodes]))
+        return float((ends[:, 1] - ends[:, 0]).mean() / last * 1000)
+
+    @property
+    def seconds(self) -> float:
+        """The median time of a run, NaN where it is not known: one run in a few had to compile first."""
+        seconds = [run.seconds for run in self.runs if not np.isnan(run.seconds)]
+        return float(np.median(seconds)) if seconds else float("nan")
+
+
+def _final_regret(run: Run) -> float:
+    if run.optimal_value is None:
+        return float("nan")
+    regret = float(run.regret[-1])
+    scale = max(abs(run.optimal_value), float(np.abs(run.returns).max()))
+    return 0.0 if regret < ROUNDING * scale * run.num_episodes else regret
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A group of an experiment with its runs.
+
+    ``series`` has those of every cell that has any, by row and column; ``tasks`` are the names of the rows, each other
+    than the rest.
+    """
+
+    group: Group
+    series: Mapping[tuple[int, int], Series]
+    tasks: Sequence[str]
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the columns."""
+        return [choice.title for choice in self.group.choices]
+
+    @property
+    def learners(self) -> list[int]:
+        """The columns of those that know nothing of p and have runs."""
+        players = range(len(self.group.choices) - self.group.num_yardsticks)
+        return [column for column in players if any((row, column) in self.series for row in range(len(self.tasks)))]
+
+    def kind(self, row: int) -> str:
+        """Return the kind of a task: a task whose group names none is a kind by itself."""
+        return self.group.settings[row].kind or self.tasks[row]
+
+    @property
+    def rows(self) -> dict[str, list[Series]]:
+        """The series of each row that has any, by the name of its task."""
+        rows: dict[str, list[Series]] = {}
+        for (row, _), series in sorted(self.series.items(), key=lambda item: item[0]):
+            rows.setdefault(self.tasks[row], []).append(series)
+        return rows
+
+
+def paired(members: Sequence[Series]) -> NDArray[np.float64]:
+    """Return the final regrets float64[J, n] of J series, a column for each seed that all of them have."""
+    finals = [dict(zip((run.seed for run in series.runs), series.final, strict=True)) for series in members]
+    shared = [seed for seed in finals[0] if all(seed in own for own in finals)]
+    return np.array([[own[seed] for seed in shared] for own in finals]).reshape(len(members), len(shared))
+
+
+def group(runs: Iterable[Run]) -> list[Series]:
+    """Group runs by what was played, in the order in which they first appear."""
+    groups: dict[tuple[str, tuple[int, ...]], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((Job.of(run).digest, run.seed[:1] + run.seed[2:]), []).append(run)
+    return [Series.of(members) for members in groups.values()]
+
+
+def studies(store: Store) -> list[Study]:
+    """Read a folder: its experiment, group by group, and after it all other runs whose regret is known."""
+    experiment = store.experiment()
+    *found, others = gather(store, experiment.groups if experiment is not None else ())
+    return [study for study in (*found, others) if study.series]
+
+
+def gather(store: Store, groups: Sequence[Group]) -> list[Study]:
+    """Return a study for each group, and one more of the runs that belong to none."""
+    runs: dict[str, list[Run]] = {}
+    for run in store.runs():
+        if run.optimal_value is not None:
+            runs.setdefault(Job.of(run).digest, []).append(run)
+    found = [_study(asked, runs) for asked in groups]
+    used = {id(run) for study in found for series in study.series.values() for run in series.runs}
+    return [*found, _other_study([run for own in runs.values() for run in own if id(run) not in used])]
+
+
+def _study(asked: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
+    """Collect the runs of a group, as many as there are of each cell."""
+    series = {}
+    tasks = told_apart(
+        [setting.task.name for setting in asked.settings],
+        [f"{s.task.digest} {s.num_episodes} {s.num_steps}" for s in asked.settings],
+    )
+    for row, setting in enumerate(asked.settings):
+        for column, choice in enumerate(asked.choices):
+            stored = runs.get(setting.job(column, ()).digest, ())
+            own = [run for run in stored if len(run.seed) > 1 and run.seed == asked.seed_of(run.seed[1])]
+            if own:
+                series[row, column] = Series(tuple(own), tasks[row], choice.title)
+    return Study(asked, series, tasks)
+
+
+def _other_study(runs: Sequence[Run]) -> Study:
+    """Make a row of each task, length, seed and revision of the random streams, and a column of each learner."""
+    members = group(sorted(runs, key=lambda run: (run.task, run.seed)))
+    jobs = [Job.of(series.first) for series in members]
+    rows = [(job.task.digest, job.num_episodes, job.num_steps, job.rng_revision, job.seed[:1]) for job in jobs]
+    names = told_apart([_row_name(series) for series in members], [str(row) for row in rows])
+    players = [json.dumps({**job.learner.data, "title": ""}, sort_keys=True) for job in jobs]
+    titles = told_apart([series.title for series in members], players)
+    choice_of = {key: replace(job.learner, title=title) for key, job, title in zip(players, jobs, titles, strict=True)}
+    columns, choices = list(choice_of), tuple(choice_of.values())
+    settings = {row: Setting(job.task, choices) for row, job in zip(rows, jobs, strict=True)}
+    places, tasks = list(settings), list(dict.fromkeys(names))
+    series = {
+        (places.index(row), columns.index(key)): Series(own.runs, name, choice_of[key].title)
+        for row, key, own, name in zip(rows, players, members, names, strict=True)
+    }
+    return Study(Group(OTHERS, choices, tuple(settings.values())), series, tasks)
+
+
+def _row_name(series: Series) -> str:
+    run = series.first
+    name = f"{series.task}, {plural(series.num_episodes, 'episode')}, seed {run.seed[0]}"
+    return name if run.rng_revision == RNG_REVISION else f"{name}, random streams {run.rng_revision}"
+
+
+def told_apart(names: Sequence[str], keys: Sequence[str]) -> list[str]:
+    """Add a number to the names that several different things have."""
+    keys_of: dict[str, list[str]] = {}
+    for name, key in zip(names, keys, strict=True):
+        own = keys_of.setdefault(name, [])
+        own += [] if key in own else [key]
+    return [
+        f"{name} ({keys_of[name].index(key) + 1})" if len(keys_of[name]) > 1 else name
+        for name, key in zip(names, keys, strict=True)
+    ]

@@ -1,0 +1,164 @@
+"""The four experiments that are shipped: who plays where, at which setting, and what was published."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from praemia import envs, learners, solve
+from praemia.envs.generated_tasks import KINDS
+from praemia.errors import PraemiaError
+from praemia.experiments import BUILT_IN
+from praemia.experiments.experiment import Experiment, Setting
+from praemia.experiments.jobs import TaskText
+from praemia.experiments.loading import Changes, load_experiment, read_record
+
+NOT_IN_THE_LEAGUE = {"random", "optimal", "q-learning", "crm", "told-support"}
+TOLD = "QR-Max, told the machine"
+
+
+@pytest.fixture(scope="module")
+def built_in() -> dict[str, Experiment]:
+    return {name: load_experiment(name) for name in BUILT_IN}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_the_record_of_an_experiment_is_a_file_that_says_the_same(built_in: dict[str, Experiment], name: str) -> None:
+    experiment = built_in[name]
+    again = read_record(experiment.record(), "here")
+    assert [(job.digest, job.seed) for job in again.jobs()] == [(job.digest, job.seed) for job in experiment.jobs()]
+    assert again.record() == experiment.record()
+    assert [group.claims for group in again.groups] == [group.claims for group in experiment.groups]
+
+
+def test_the_paper_has_six_settings_and_all_its_learners(built_in: dict[str, Experiment]) -> None:
+    first = built_in["paper"].groups[0]
+    assert [s.task.make().horizon for s in first.settings] == [10, 20, 30, 9, 12, 15]
+    assert {choice.name for choice in first.choices} == {"ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "headroom"}
+    assert (first.num_runs, first.settings[0].num_episodes) == (16, 10_000)
+    scales = {choice.title: choice.parameters.get("bonus_scale") for choice in first.choices}
+    expected = {"UCBVI-PRM": 0.001, "UCBVI": 0.001, "UCRL2-RM-L": 0.5, "UCRL2-RM-B": 0.1, "UCRL2-RM-B 0.03": 0.03}
+    assert {title: scales[title] for title in expected} == expected
+    horizons = built_in["paper"].groups[3]
+    assert [setting.task.make().horizon for setting in horizons.settings] == [20, 40, 80]
+
+
+def test_every_learner_that_plans_plays_in_the_league_at_one_setting(built_in: dict[str, Experiment]) -> None:
+    held_out, tuned_on = built_in["league"].groups
+    usual = [held_out.choices[column] for column in held_out.usual]
+    assert {choice.name for choice in usual} == {*learners.names()} - NOT_IN_THE_LEAGUE | {"told-support"}
+    assert [choice.name for choice in held_out.choices[-held_out.num_yardsticks :]] == ["told-support"]
+    assert all(setting.choices == held_out.choices for group in (held_out, tuned_on) for setting in group.settings)
+    for choice in held_out.choices:
+        if choice.title == choice.name:
+            assert choice.parameters == learners.parameters_of(choice.name)
+    assert not any(choice.parameters.get("as_published") for choice in held_out.choices)
+
+
+def test_the_held_out_tasks_are_of_all_kinds_and_the_papers_are_not_among_them(built_in: dict[str, Experiment]) -> None:
+    held_out, tuned_on = built_in["league"].groups
+    tasks = [setting.task.name for setting in held_out.settings]
+    assert len(set(tasks)) == len(tasks) == 24 * len(KINDS)
+    assert {setting.kind for setting in held_out.settings} == set(KINDS)
+    assert all(f"generated-{setting.kind}-" in setting.task.name for setting in held_out.settings)
+    paper = [setting.task.name for setting in built_in["paper"].groups[0].settings]
+    assert [setting.task.name for setting in tuned_on.settings] == paper
+
+
+def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_held_out(
+    built_in: dict[str, Experiment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By name, and because two seeds could by chance give the same task, by all that a task consists of."""
+    folder = Path(__file__).parents[2] / "benchmarks"
+    monkeypatch.syspath_prepend(str(folder))
+    spec = importlib.util.spec_from_file_location("tune_headroom", folder / "tune_headroom.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tuning = importlib.util.module_from_spec(spec)
+    sys.modules["tune_headroom"] = tuning
+    spec.loader.exec_module(tuning)
+    held_out = [setting.task.name for setting in built_in["league"].groups[0].settings]
+    assert set(held_out).isdisjoint(tuning.DRAWN)
+    made = {name: TaskText.builtin(name).make() for name in (*held_out, *tuning.DRAWN)}
+    parts = {name: (task.mdp.probs.tobytes(), repr(task.machine), task.horizon) for name, task in made.items()}
+    assert len(set(parts.values())) == len(parts)
+    for name in held_out:
+        assert solve(made[name], keep_values=False).value > 0.05, name
+
+
+def _benchmarks() -> list[Setting]:
+    groups = (*load_experiment("office").groups, *load_experiment("craft").groups)
+    return [setting for group in groups for setting in group.settings]
+
+
+def test_the_office_has_the_budgets_thresholds_and_figures_that_were_published(built_in: dict[str, Experiment]) -> None:
+    slipping, still = built_in["office"].groups
+    budgets = {setting.task.name: setting.num_steps for setting in slipping.settings}
+    assert len(budgets) == 17
+    assert (budgets["office-map1-exp1"], budgets["office-map3-exp5"]) == (109_640, 147_170)
+    assert all(setting.num_steps == 10 * setting.published[TOLD] for setting in slipping.settings)
+    column = [choice.title for choice in slipping.choices].index(TOLD)
+    for setting in slipping.settings:  # ⌈39/(1 + M)⌉ with M machine states that go on
+        task = setting.task.make()
+        going_on = task.num_machine_states - len(task.done_states)
+        assert setting.choices[column].parameters["known_after"] == -(-39 // (1 + going_on))
+        assert (task.discount, task.until_done, setting.test_every) == (0.95, True, 1000)
+    crm = next(choice for choice in slipping.choices if choice.title == "CRM")
+    assert (crm.parameters["learning_rate"], crm.parameters["discount"]) == (0.2, 0.95)
+    assert slipping.settings[0].published["CRM"] == 66_693
+    assert [setting.task.name for setting in still.settings] == [f"office-jair-t{number}" for number in (1, 2, 3, 4)]
+    assert {(s.num_steps, s.test_every) for s in still.settings} == {(100_000, None)}
+    assert still.settings[2].published["CRM"] == 22_000
+
+
+def test_craft_has_the_length_of_the_published_runs(built_in: dict[str, Experiment]) -> None:
+    (craft,) = built_in["craft"].groups
+    assert [setting.task.name for setting in craft.settings] == [f"craft-{seed}-task10" for seed in range(10)]
+    assert {(s.num_steps, s.test_every) for s in craft.settings} == {(2_000_000, None)}
+
+
+@pytest.mark.parametrize(("number", "steps"), [(1, 15), (2, 29), (3, 29), (4, 30)])
+def test_the_office_without_chance_is_worth_what_its_shortest_way_is(number: int, steps: int) -> None:
+    task = envs.make(f"office-jair-t{number}")
+    assert solve(task, keep_values=False).value == pytest.approx(0.9 ** (steps - 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("setting", _benchmarks(), ids=lambda setting: setting.task.name)
+def test_after_the_horizon_less_than_a_ten_thousandth_of_the_optimum_can_be_earned(setting: Setting) -> None:
+    task = setting.task.make()
+    value, most = solve(task, keep_values=False).value, task.machine.reward_range.high
+    assert task.horizon is not None
+    assert task.discount**task.horizon * most <= 1.001e-4 * value
+    assert task.discount ** (task.horizon - 1) * most > 0.999e-4 * value
+
+
+def test_named_learners_play_as_the_file_says_and_others_join_at_their_defaults() -> None:
+    changed = load_experiment("office", Changes(["office-map1-exp1"], ["crm", "psrl"], runs=3))
+    jobs = changed.jobs()
+    assert [(job.learner.title, job.seed[1]) for job in jobs] == [(t, run) for run in range(3) for t in ("CRM", "psrl")]
+    assert jobs[0].learner.parameters["initial_value"] == 2.0
+    assert jobs[1].learner.parameters == learners.parameters_of("psrl")
+    assert len(changed.groups[0].settings) == 17  # the rest of the experiment is still part of it
+
+
+def test_new_tasks_join_as_a_group_of_their_own() -> None:
+    changed = load_experiment("league", Changes(["riverswim-7", "warehouse-3"], ["psrl"], 2, 100))
+    assert [(job.task.name, job.learner.title) for job in changed.jobs()] == [
+        *[("warehouse-3", "psrl")] * 2,
+        *[("riverswim-7", "psrl")] * 2,
+    ]
+    assert changed.groups[-1].claims == ()
+
+
+@pytest.mark.parametrize("changes", [Changes(["riverswin-5"]), Changes(["riverswim-5"], ["uucbvi"])])
+def test_unknown_names_are_refused_with_a_hint(changes: Changes) -> None:
+    with pytest.raises(PraemiaError, match="did you mean"):
+        load_experiment("league", changes)
+
+
+def test_an_unknown_experiment_is_refused_with_a_hint() -> None:
+    with pytest.raises(PraemiaError, match=r"unknown experiment 'leage'.*did you mean 'league'"):
+        load_experiment("leage")

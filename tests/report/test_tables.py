@@ -1,0 +1,57 @@
+"""Tables of runs: who is in bold, what a few runs show, and what a table explains."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from stored_runs import KIND, PRM, PRODUCT, studies, with_finals
+
+from praemia.report.tables import (
+    clearly_lowest,
+    entries,
+    pairs_table,
+    ratios_to_reference,
+    standings_table,
+    summary_table,
+)
+from praemia.statistics.series import Study
+
+
+def test_the_lowest_is_in_bold_only_where_its_interval_says_so() -> None:
+    study = studies({})[0]
+    clear = with_finals(study, {(0, 0): [1.0, 1.1] * 4, (0, 1): [3.0, 3.3] * 4})
+    close = with_finals(study, {(0, 0): [1.0, 3.0] * 4, (0, 1): [3.0, 1.5] * 4})
+    few = with_finals(study, {(0, 0): [1.0] * 3, (0, 1): [3.0] * 3})
+    assert [clearly_lowest(own.rows["riverswim-5"]) for own in (clear, close, few)] == [0, None, None]
+    assert [list(summary_table(own.rows).strong) for own in (clear, close, few)] == [[0], [], []]
+
+
+def test_pairs_say_who_is_lower_and_what_too_few_runs_are() -> None:
+    rows = studies({("riverswim-5", PRM): 10.0, ("riverswim-5", PRODUCT): 20.0})[0].rows
+    ((task, first, second, runs, difference, ratio, *_, lower),) = pairs_table(rows).rows
+    assert (task, first, second, runs, lower) == ("riverswim-5", PRM, PRODUCT, "8", PRM)
+    assert (float(ratio), float(difference.replace("−", "-"))) == (0.5, pytest.approx(-10.0, rel=0.01))
+    few = studies({("riverswim-5", PRM): 10.0, ("riverswim-5", PRODUCT): 20.0}, num_runs=2)[0].rows
+    (row,) = pairs_table(few).rows
+    assert row[5:] == ("0.500", "–", "–", "too few runs (at least 8 are needed)")
+
+
+def test_no_interval_is_shown_below_four_runs() -> None:
+    for num_runs, shown in ((3, False), (4, True)):
+        (entry,) = entries(studies({("riverswim-5", PRM): 10.0}, num_runs)[0])
+        assert math.isfinite(entry["low"]) is shown
+
+
+def test_standings_are_by_kind_and_the_first_is_bold_only_if_it_is_clear() -> None:
+    study = studies(KIND)[0]
+    kinds = [setting.task.name.split("-")[0] for setting in study.group.settings]
+    settings = tuple(replace(own, kind=kind) for own, kind in zip(study.group.settings, kinds, strict=True))
+    league = Study(replace(study.group, settings=settings, num_yardsticks=1), study.series, study.tasks)
+    ratios = ratios_to_reference(league)
+    assert list(ratios)[-1] == len(league.titles) - 1  # the yardstick, though its regret is the lowest
+    assert ratios[0].estimate == 1.0
+    table = standings_table(league)
+    assert table.rows[0][0] == "UCRL2-RM-B 0.03"
+    assert table.rows[-1][0] == "headroom (knows part of p)"
