@@ -351,8 +351,8 @@ KERNELS = (
     Fault(
         "the spread is that of the first step at all steps",
         "kernels/headroom.py",
-        "spread.shares[h, 0] * (top - mean)",
-        "spread.shares[0, 0] * (top - mean)",
+        "np.maximum(spread.shares[h, 0] * (top - mean), spread.shares[h, 1] * (local - mean))",
+        "np.maximum(spread.shares[0, 0] * (top - mean), spread.shares[0, 1] * (local - mean))",
         f"{MATTERS_TO_HEADROOM}[practical-3]",
     ),
     Fault(
@@ -382,13 +382,6 @@ KERNELS = (
         "            fill_step(known, tables, counts.rows, size, h, place - 1, place)\n",
         "",
         REPAIR,
-    ),
-    Fault(
-        "visits at the last plan are forgotten in a stretch",
-        "kernels/play.py",
-        "                    copy(counts.visits, counts.at_plan)\n",
-        "",
-        ONE_LOOP,
     ),
     Fault(
         "a plan is noted one episode late in a stretch",
@@ -545,7 +538,7 @@ SIMULATION = (
         "simulation/loop.py",
         "            self.counts.at_plan[:] = self.counts.visits\n",
         "",
-        ONE_LOOP,
+        REPLAY,
     ),
     Fault(
         "the plans so far are lost when the log grows",
