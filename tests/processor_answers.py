@@ -145,19 +145,18 @@ def of_learners(task: Task) -> Iterator[tuple[str, str]]:
 
 def of_exploring(task: Task) -> tuple[dict[str, str], dict[str, str], list[float]]:
     """Return what is the same on all processors, what only on one machine, and the numbers of certificates."""
-    data = explore(task, episodes=60, method="uncertainty", seed=3)
-    plan = plan_from(data, task.machine, fixed_in_advance=True)
+    data = explore(task, num_episodes=60, seed=3)
+    plan = plan_from(data, task.machine)
     known = coverage(data, task)
     shared = {
         "data": hashlib.sha256(data.to_bytes()).hexdigest()[:16],
         "coverage": digest(known.ratios, known.significance),
         "plan from data": digest(plan.policy, plan.value.value),
     }
-    bounds = (plan.certificate, plan_from(data, task.machine).certificate)
-    numbers = [[c.bound, c.simulation, c.optimistic, c.pessimistic, c.start_tv] for c in bounds]
+    sure = plan.certificate
     likely = plan.likely(draws=4, level=0.8)
     assert likely is not None
-    return shared, {"likely loss": digest(likely.losses, likely.mean)}, [x for row in numbers for x in row]
+    return shared, {"likely loss": digest(likely.losses, likely.mean)}, [sure.bound, sure.optimistic, sure.pessimistic]
 
 
 def of_generated_tasks(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

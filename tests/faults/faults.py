@@ -61,14 +61,10 @@ MERGING = f"{DATASETS}::test_merging_adds_up"
 COUNTERFACTUALS = "deep/test_counterfactuals.py"
 ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible"
 EXPLORING = "exploration/test_exploring.py"
-EPISODES = f"{EXPLORING}::test_counts_are_those_of_whole_episodes_from_the_start"
-LEMMA = "exploration/test_lemma_two.py"
-SIGNIFICANCE = f"{LEMMA}::test_significance_is_the_optimum_of_the_indicator_reward"
-VISITS = f"{LEMMA}::test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration"
-HISTORIES = "exploration/test_history_planners.py"
+SIGNIFICANCE = "exploration/test_coverage.py::test_significance_is_the_optimum_of_the_indicator_reward"
+HISTORIES = "exploration/test_trajectory_rewards.py"
 INFER = "inference/test_infer.py"
-BY_HAND = "exploration/test_exploration_by_hand.py"
-VALUES = f"{HISTORIES}::test_exact_values_are_those_of_the_enumeration"
+VALUES = f"{HISTORIES}::test_values_are_those_of_the_enumeration"
 
 ARITHMETIC = "test_arithmetic.py"
 FORBIDDEN = f"{ARITHMETIC}::test_nothing_that_enters_a_run_is_computed_by_blas_or_by_vector_mathematics"
@@ -120,8 +116,8 @@ KERNELS = (
     Fault(
         "the last successor of a policy's pair is lost",
         "kernels/exact.py",
-        "np.uint64(model.indptr[pair + np.uint64(1)])",
-        "np.uint64(max(model.indptr[pair] + 1, model.indptr[pair + np.uint64(1)] - 1))",
+        "np.uint64(indptr[pair + np.uint64(1)])",
+        "np.uint64(max(indptr[pair] + 1, indptr[pair + np.uint64(1)] - 1))",
         POLICIES,
     ),
     Fault(
@@ -409,14 +405,14 @@ KERNELS = (
         "kernels/play.py",
         'if due and progress["at_once"] and h + 1 < horizon:',
         "if False:",
-        AT_ONCE,
+        f"{AT_ONCE}::test_a_plan_is_made_as_soon_as_it_is_due",
     ),
     Fault(
         "a plan that no episode started with is noted",
         "kernels/play.py",
         'starts = progress["is_new"] > 0 and progress["step"] == 0',
         'starts = progress["is_new"] > 0',
-        AT_ONCE,
+        f"{AT_ONCE}::test_plans_that_episodes_start_with_are_valued",
     ),
     Fault(
         "Q-learning hopes for what comes after the end",
@@ -580,49 +576,42 @@ SIMULATION = (
 EXPLORATION = (
     Fault(
         "merged transitions are counted once each",
-        "exploration/counts.py",
-        "np.bincount(places, counts, len(keys))",
-        "np.bincount(places, None, len(keys))",
+        "exploration/dataset.py",
+        "np.add.at(added, places, counts)",
+        "np.add.at(added, places, 1)",
         MERGING,
     ),
     Fault(
         "the starts of the other part are lost",
-        "exploration/counts.py",
-        "self.first_counts + other.first_counts",
-        "self.first_counts",
-        f"{EXPLORING}::test_searching_episodes_are_kept_on_demand {EPISODES}",
+        "exploration/dataset.py",
+        "first.first_counts + second.first_counts",
+        "first.first_counts",
+        MERGING,
     ),
     Fault(
         "the start distribution of the data is lost",
-        "exploration/counts.py",
+        "exploration/dataset.py",
         "return self.first_counts / self.num_episodes",
         "return (self.first_counts > 0) / (self.first_counts > 0).sum()",
-        BY_HAND,
-    ),
-    Fault(
-        "merged reachability does not weigh its parts",
-        "exploration/merging.py",
-        "axis=0, weights=episodes)",
-        "axis=0)",
-        BY_HAND,
+        f"{EXPLORING}::test_the_estimate_starts_where_the_episodes_did",
     ),
     Fault(
         "a policy that was given is not taken up",
-        "exploration/sessions.py",
-        "    world.learner = FixedPolicy(policy=policy)\n    world.replan()\n",
-        "    world.learner = FixedPolicy(policy=policy)\n    if world.is_due:\n        world.replan()\n",
-        BY_HAND,
+        "exploration/explore.py",
+        "    world.learner = GivenPolicy(policy=policy)\n    world.replan()\n",
+        "    world.learner = GivenPolicy(policy=policy)\n    if world.is_due:\n        world.replan()\n",
+        f"{EXPLORING}::test_each_policy_is_played_for_the_episodes_that_it_is_given",
     ),
     Fault(
         "actions are uniform at the first step alone",
-        "exploration/sessions.py",
+        "exploration/explore.py",
         "weights[:, :, o] = 1.0 / num_actions",
         "weights[0, :, o] = 1.0 / num_actions",
-        BY_HAND,
+        f"{EXPLORING}::test_policies_act_uniformly_at_their_target_and_as_planned_elsewhere",
     ),
     Fault(
         "the last policy of a search is never played",
-        "exploration/sessions.py",
+        "exploration/explore.py",
         "append=total)",
         'append=int(world.log.plans[len(policies) - 1]["episode"]))',
         f"{EXPLORING}::test_search_finds_policies_that_reach_their_target",
@@ -635,20 +624,6 @@ EXPLORATION = (
         SIGNIFICANCE,
     ),
     Fault(
-        "the distance of kernels is half of what it is",
-        "exploration/coverage.py",
-        "return distances.reshape(sizes[0])",
-        "return distances.reshape(sizes[0]) / 2",
-        BY_HAND,
-    ),
-    Fault(
-        "the last step of a history is not counted",
-        "exploration/coverage.py",
-        "if not history.is_over(task.max_steps):",
-        "if not history.is_over(task.max_steps - 1):",
-        VISITS,
-    ),
-    Fault(
         "histories are all equally likely",
         "exploration/trajectories.py",
         "total += mass * reward(history)",
@@ -656,31 +631,31 @@ EXPLORATION = (
         VALUES,
     ),
     Fault(
-        "the interval of a sampled value is half as wide",
-        "exploration/trajectories.py",
-        "(2.0 * samples))",
-        "(8.0 * samples))",
-        BY_HAND,
-    ),
-    Fault(
         "the upper bound of a search is that of its choice",
         "exploration/search.py",
         "max(high for _, _, high in values))",
         "values[node.action][2])",
-        f"{HISTORIES}::test_search_is_within_its_alpha",
+        f"{HISTORIES}::test_a_search_is_within_its_alpha_and_gets_better",
     ),
     Fault(
-        "the greedy planner is one step late",
-        "exploration/planners.py",
-        "actions[len(history.actions), history.last]",
-        "actions[len(history.actions) - 1, history.last]",
-        BY_HAND,
+        "a certificate ignores what other actions may be worth",
+        "kernels/certify.py",
+        "                    if pair == chosen:\n",
+        "                    if pair != chosen:\n                        lost = 0.0\n                    else:\n",
+        "exploration/test_bounds_by_formula.py::test_the_bounds_of_a_machine_follow_their_formulas",
+    ),
+    Fault(
+        "the radius of a KL ball is a quarter of what it must be",
+        "exploration/confidence.py",
+        "size, level) / visits, np.inf)",
+        "size, level) / (4.0 * visits), np.inf)",
+        "exploration/test_certificate_soundness.py::test_the_confidence_set_holds_the_truth",
     ),
     Fault(
         "the step into the unknown pays nothing",
         "exploration/estimate.py",
-        "self.model_with(self.least[:-1])",
-        "self.model_with(self.least[1:])",
+        "exits[1:, UNKNOWN] = self.least[:-1]",
+        "exits[1:, UNKNOWN] = self.least[1:]",
         ESTIMATE,
     ),
     Fault(

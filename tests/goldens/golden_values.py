@@ -40,16 +40,17 @@ def theory(nudge: float) -> Iterator[Record]:
 
 
 def exploration(nudge: float) -> Iterator[Record]:
-    """Explore by both methods and plan from the data."""
+    """Explore by every method and plan from the data."""
     scale = 0.01 * (1.0 + nudge)
     for name in ("warehouse-3", "errands"):
         task = tasks()[name]
         ways: dict[str, dict[str, Any]] = {
-            "euler": {"num_episodes": 150, "method": "euler", "policy_episodes": 20},
-            "uncertainty": {"num_episodes": 300},
+            "euler": {"num_episodes": 150, "method": "euler", "scale": scale, "policy_episodes": 20},
+            "uncertainty": {"num_episodes": 300, "scale": scale},
+            "until": {"num_episodes": 1000, "scale": scale, "until": 0.3, "machines": [task.machine]},
         }
         for method, options in ways.items():
-            data = praemia.explore(task, seed=7, scale=scale, **options)
+            data = praemia.explore(task, seed=7, **options)
             yield Record(f"{name}/{method}/data", counts(data))
             yield from plans(f"{name}/{method}", data, task.machine)
     data = praemia.explore(box("table"), num_episodes=200, scale=scale, seed=7)
@@ -58,7 +59,7 @@ def exploration(nudge: float) -> Iterator[Record]:
 
 
 def plans(name: str, data: praemia.Dataset, machine: praemia.RewardMachine) -> Iterator[Record]:
-    """Plan for a machine and for a reward on trajectories, with certificates and likely losses."""
+    """Plan for a machine and for rewards on trajectories, with certificates and likely losses."""
     plan = praemia.plan_from(data, machine)
     yield Record(f"{name}/plan", {"value": plan.value.value, "certificate": certified(plan)})
     yield Record(f"{name}/policy", plan.policy, Reach.LOCAL)
@@ -70,8 +71,8 @@ def plans(name: str, data: praemia.Dataset, machine: praemia.RewardMachine) -> I
 
 def merging(nudge: float) -> Iterator[Record]:
     """Merge data of two seeds and append an episode."""
-    task, scale = tasks()["riverswim-prm-5"], 0.01 * (1.0 + nudge)
-    first, second = (praemia.explore(task, num_episodes=60, scale=scale, seed=seed) for seed in (11, 12))
+    task = tasks()["riverswim-prm-5"]
+    first, second = (praemia.explore(task, num_episodes=60, scale=0.01 * (1.0 + nudge), seed=seed) for seed in (11, 12))
     both = first.merge(second).append([0, 1, 2, 2], [1, 1, 0])
     yield Record("data", counts(both))
     yield from plans("plans", both, task.machine)
