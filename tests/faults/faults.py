@@ -347,8 +347,8 @@ KERNELS = (
     Fault(
         "the spread is that of the first step at all steps",
         "kernels/headroom.py",
-        "spread.shares[h, 0] * (top - mean)",
-        "spread.shares[0, 0] * (top - mean)",
+        "np.maximum(spread.shares[h, 0] * (top - mean), spread.shares[h, 1] * (local - mean))",
+        "np.maximum(spread.shares[0, 0] * (top - mean), spread.shares[0, 1] * (local - mean))",
         f"{MATTERS_TO_HEADROOM}[practical-3]",
     ),
     Fault(
@@ -380,13 +380,6 @@ KERNELS = (
         REPAIR,
     ),
     Fault(
-        "visits at the last plan are forgotten in a stretch",
-        "kernels/play.py",
-        "                    copy(counts.visits, counts.at_plan)\n",
-        "",
-        ONE_LOOP,
-    ),
-    Fault(
         "a plan is noted one episode late in a stretch",
         "kernels/play.py",
         'entry["episode"] = progress["played"]\n                entry',
@@ -412,14 +405,14 @@ KERNELS = (
         "kernels/play.py",
         'if due and progress["at_once"] and h + 1 < horizon:',
         "if False:",
-        AT_ONCE,
+        f"{AT_ONCE}::test_a_plan_is_made_as_soon_as_it_is_due",
     ),
     Fault(
         "a plan that no episode started with is noted",
         "kernels/play.py",
         'starts = progress["is_new"] > 0 and progress["step"] == 0',
         'starts = progress["is_new"] > 0',
-        AT_ONCE,
+        f"{AT_ONCE}::test_plans_that_episodes_start_with_are_valued",
     ),
     Fault(
         "Q-learning hopes for what comes after the end",
@@ -454,7 +447,7 @@ KERNELS = (
         "kernels/play.py",
         'num_steps < progress["budget"] and not due:',
         'num_steps <= progress["budget"] and not due:',
-        UNTIL_DONE,
+        f"{UNTIL_DONE}::test_an_episode_that_takes_the_last_step_of_the_budget_is_the_last",
     ),
     Fault(
         "a share of the optimum is reached as soon as one plan has it",
@@ -541,7 +534,7 @@ SIMULATION = (
         "simulation/loop.py",
         "            self.counts.at_plan[:] = self.counts.visits\n",
         "",
-        ONE_LOOP,
+        REPLAY,
     ),
     Fault(
         "the plans so far are lost when the log grows",

@@ -118,8 +118,7 @@ def steps_of(episode: Any) -> list[Any]:
 def counts(data: praemia.Dataset) -> dict[str, Any]:
     """Return what a data set holds."""
     o, a, z = data.transitions
-    columns = {"observations": o, "actions": a, "successors": z, "counts": data.counts, "first": data.first_counts}
-    return {**columns, "reachability": data.reachability}
+    return {"observations": o, "actions": a, "successors": z, "counts": data.counts, "first": data.first_counts}
 
 
 def certified(plan: Any) -> dict[str, float]:

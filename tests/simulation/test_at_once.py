@@ -84,9 +84,10 @@ class Noting(TaskWorld):
     noted: ClassVar[list[tuple[int, float]]] = []
 
     def play(self, most: int) -> None:
-        before = self.num_plans
+        before, next_start = self.num_plans, self.played + int(self.progress["step"] > 0)
         super().play(most)
         for plan in self.log.plans[before : self.num_plans]:
+            assert plan["episode"] >= next_start, "noted in the middle of an episode"
             self.noted.append((int(plan["episode"]), praemia.evaluate(self.task, self.policy.swapaxes(1, 2)).value))
 
 

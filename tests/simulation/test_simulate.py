@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_oracles import Diary, Wanderer, Watched, between_episodes, replay, shown_policy
-from row_tables import fill
+from row_tables import fill_table
 from scipy.stats import chi2
 from strategies import tasks
 
@@ -287,7 +287,7 @@ def test_averaging_over_the_machine_never_adds_variance(task: Task) -> None:
     for h in range(1, task.horizon + 1):
         table = np.zeros((task.model.num_rows, padded_width(M)))
         table[:size, :M] = values[h].T
-        fill(table, size, model.extra_rows, task.table.transition_layers(table.shape[1]))
+        fill_table(table, size, model.extra_rows, task.table.transition_layers(table.shape[1]))
         for ((m, o), a), outcomes in edges.items():
             row = slice(*model.indptr[o * task.num_actions + a : o * task.num_actions + a + 2])
             w, p = table[model.rows[row], m], model.probs[row]
