@@ -1,7 +1,6 @@
-"""Measure whether the likely loss is calibrated, how fast it is, and whether directed exploration needs fewer episodes.
+"""Measure whether the likely loss is calibrated, and how fast it is.
 
     python benchmarks/bench_likely_loss.py coverage     1,080 plans; writes docs/pictures/likely-loss.svg
-    python benchmarks/bench_likely_loss.py directed     episodes until 0.02, directed and plain
     python benchmarks/bench_likely_loss.py speed        200 draws on the 5×5 warehouse
 
 Coverage counts how often the true loss is at most the likely one. Plans share datasets, so no intervals are given.
@@ -49,7 +48,7 @@ def studied() -> Iterator[tuple[str, Task, range]]:
 
 def held(task: Task, episodes: int, seed: int) -> list[tuple[bool, ...]]:
     """Return for each machine whether its true loss is at most the likely one, at each level."""
-    data, found = explore(task, episodes=episodes, method="uncertainty", seed=seed), []
+    data, found = explore(task, num_episodes=episodes, seed=seed), []
     for machine in machine_family(task.machine.propositions, NUM_MACHINES).values():
         policy = solve(data.model(machine)).policy
         likely = likely_loss(Estimate.of(data, machine), policy, seed=seed)
@@ -96,26 +95,10 @@ def draw(shares: dict[tuple[str, int], np.ndarray], num_plans: int) -> None:
     print(f"wrote {PICTURE.name}", file=sys.stderr)
 
 
-def directed() -> None:
-    """Print the likely loss at each check, directed and plain, on the same tasks and machines; means over seeds."""
-    counts = (200, 400, 800, 1_600, 3_200, 6_400)
-    print(f"{'':<18}{'':<14}" + "".join(f"{count:>9,}" for count in counts))
-    for name in ("warehouse-4", "warehouse-5", "riverswim-10", "flower-10", "random-20x4x5-0"):
-        task = make(name)
-        machines = [*machine_family(task.machine.propositions, 2).values(), task.machine]
-        for method in ("uncertainty", "directed"):
-            rows = []
-            for seed in range(5):
-                # No loss is below this, so all checks are made.
-                data = explore(task, episodes=6_400, until=1e-9, machines=machines, method=method, seed=seed)
-                rows.append([loss for _, loss in data.sources[0]["checks"][1:]])
-            print(f"{name:<18}{method:<14}" + "".join(f"{loss:>9.4f}" for loss in np.mean(rows, axis=0)))
-
-
 def speed() -> None:
     """Print how long 200 draws take, compiled already; the best of several."""
     task = make("warehouse-5")
-    plan = plan_from(explore(task, episodes=1_000, method="uncertainty"), task.machine)
+    plan = plan_from(explore(task, num_episodes=1_000), task.machine)
     plan.likely()
     seconds = []
     for _ in range(7):
@@ -128,4 +111,4 @@ def speed() -> None:
 
 
 if __name__ == "__main__":
-    {"coverage": coverage, "directed": directed, "speed": speed}[sys.argv[1]]()
+    {"coverage": coverage, "speed": speed}[sys.argv[1]]()

@@ -70,9 +70,9 @@ def certificates() -> str:
     bounds, losses = np.empty((len(sizes), 4)), np.empty((len(sizes), 4))
     for i, episodes in enumerate(sizes):
         for seed in range(4):
-            data = praemia.explore(task, episodes=episodes, method="uncertainty", seed=seed)
+            data = praemia.explore(task, num_episodes=episodes, seed=seed)
             plan = praemia.plan_from(data, machine)
-            bounds[i, seed], losses[i, seed] = plan.certificate.bound, plan.gap(asked).value
+            bounds[i, seed], losses[i, seed] = plan.certificate.bound, plan.gap(asked)
     figure, axes = blank()
     axes.semilogx(sizes, bounds.mean(1), color=ORANGE, marker="o", label="certificate, ρ = 0.05")
     axes.semilogx(sizes, losses.mean(1), color=BLUE, marker="s", label="true loss")

@@ -13,13 +13,26 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hidden_tasks import hide
 
-from praemia import Run, envs, evaluate, explore, learners, occupancy, plan_from, simulate, solve
+from praemia import (
+    Experience,
+    Learner,
+    LearnerPlan,
+    Run,
+    envs,
+    evaluate,
+    explore,
+    learners,
+    occupancy,
+    plan_from,
+    plan_with_bonus,
+    simulate,
+    solve,
+)
 from praemia.exploration import coverage, significance
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -33,7 +46,6 @@ EPISODES = 12
 BY_DRAWING = ("psrl", "opsrl", "told-support")
 BY_LOGARITHMS = ("ucrl2-rm-l", "ucrl2-rm-b")
 CLOSE = "certificate"
-OWN_LEARNERS = Path(__file__).parents[1] / "examples" / "own_learner.py"
 
 Answers = dict[str, Any]
 
@@ -86,18 +98,46 @@ def of_planning(task: Task) -> Iterator[tuple[str, str]]:
     yield "significance", digest(significance(task))
 
 
+class BackingUp(Learner):
+    """Plan with ``experience.backup`` and elementwise NumPy."""
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, visits = experience.spec, experience.visits
+        values = np.zeros((spec.num_machine_states, spec.num_observations))
+        policy = np.zeros((spec.horizon, *values.shape), dtype=int)
+        for step in reversed(range(spec.horizon)):
+            mean, deviation = experience.backup(values, step)
+            worth = mean + 0.1 * (deviation + 1.0 / np.sqrt(np.maximum(1, visits)))
+            worth = np.where(visits > 0, np.minimum(worth, spec.value_caps[step]), spec.value_caps[step])
+            values, policy[step] = worth.max(axis=-1), worth.argmax(axis=-1)
+        return LearnerPlan(policy, values)
+
+
+class WithBonus(Learner):
+    """Plan with ``plan_with_bonus``, every argument of which matters."""
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, roots = experience.spec, np.sqrt(np.maximum(1, experience.visits))
+        by_step = np.arange(1.0, spec.horizon + 1).reshape(-1, 1, 1, 1)
+        by_state = np.arange(1.0, spec.num_machine_states + 1).reshape(-1, 1, 1)
+        scale, caps = 0.05 * by_state / roots, spec.value_caps[:-1] * 0.9
+        bonus, growth = 0.1 * by_step / roots, 1.0 + 1.0 / spec.horizon
+        return plan_with_bonus(
+            experience, bonus, deviation_scale=scale, growth=growth, cap=caps, monotone_with=previous, rng=rng
+        )
+
+
 def of_learners(task: Task) -> Iterator[tuple[str, str]]:
     """Yield a run of every learner, and of some in other ways."""
     players = {name: learners.make(name) for name in learners.names()}
     players |= {name: learners.make(name, bonus_scale=0.02) for name in BY_LOGARITHMS}  # else all is as good as can be
     for name in ("headroom", "ucbvi-prm", "psrl"):
         players[f"{name} that learns the machine"] = learners.make(name, learn_machine=True)
-    for kind in ("Bernstein", "Tighter"):  # each plans by one of the services that learners have
-        players[f"own learner {kind}"] = learners.make(f"{OWN_LEARNERS}:{kind}")
+    players |= {"backing up": BackingUp(), "with a bonus": WithBonus()}
     for name, player in players.items():
         yield name, of_run(simulate(task, player, EPISODES, 2))
     river = envs.make("riverswim-5", horizon=4)  # every pair is visited soon, so that bonuses matter
-    for name in ("headroom", "headroom that learns the machine", *BY_LOGARITHMS):
+    for name in ("headroom", "headroom that learns the machine", "backing up", "with a bonus", *BY_LOGARITHMS):
         yield f"{name}, in a river", of_run(simulate(river, players[name], 20, 2))
     box = simulate(hide(task), players["headroom"], EPISODES, 2)
     yield "headroom, in a black box", digest(box.returns, box.plan_episodes, box.final_policy)
@@ -105,19 +145,18 @@ def of_learners(task: Task) -> Iterator[tuple[str, str]]:
 
 def of_exploring(task: Task) -> tuple[dict[str, str], dict[str, str], list[float]]:
     """Return what is the same on all processors, what only on one machine, and the numbers of certificates."""
-    data = explore(task, episodes=60, method="uncertainty", seed=3)
-    plan = plan_from(data, task.machine, fixed_in_advance=True)
+    data = explore(task, num_episodes=60, seed=3)
+    plan = plan_from(data, task.machine)
     known = coverage(data, task)
     shared = {
         "data": hashlib.sha256(data.to_bytes()).hexdigest()[:16],
         "coverage": digest(known.ratios, known.significance),
         "plan from data": digest(plan.policy, plan.value.value),
     }
-    bounds = (plan.certificate, plan_from(data, task.machine).certificate)
-    numbers = [[c.bound, c.simulation, c.optimistic, c.pessimistic, c.start_tv] for c in bounds]
+    sure = plan.certificate
     likely = plan.likely(draws=4, level=0.8)
     assert likely is not None
-    return shared, {"likely loss": digest(likely.losses, likely.mean)}, [x for row in numbers for x in row]
+    return shared, {"likely loss": digest(likely.losses, likely.mean)}, [sure.bound, sure.optimistic, sure.pessimistic]
 
 
 def of_generated_tasks(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -11,11 +11,10 @@ import pytest
 
 import praemia
 from praemia.errors import PraemiaError
-from praemia.exploration import CoverageReward, GreedyPlanner
 
 TASK: Any = praemia.envs.riverswim(3)
 MACHINE: Any = praemia.RewardMachine.from_ltlf("F a")
-DATA = praemia.explore(TASK, episodes=5, method="uncertainty")
+DATA = praemia.explore(TASK, num_episodes=5)
 ANY: Any = None  # any value may be given where a type says otherwise
 
 
@@ -28,12 +27,12 @@ def ending(ends: Any) -> praemia.LabeledMDP:
     return praemia.LabeledMDP.from_entries(2, 1, [0, 1], [0, 0], [0, 1], [1.0, 1.0], ends=ends)
 
 
-def for_coverage(**options: Any) -> Any:
-    return praemia.plan_from(DATA, CoverageReward([1, 1, 1]), **options)
+def for_trajectories(**options: Any) -> Any:
+    return praemia.plan_from(DATA, praemia.TrajectoryReward(lambda seen: 0.5, 1.0), **options)
 
 
 WRONG: dict[str, Callable[[], Any]] = {
-    "learner=.*expected a learner": lambda: praemia.simulate(TASK, GreedyPlanner(), num_episodes=1),  # type: ignore[arg-type]
+    "learner=.*expected a learner": lambda: praemia.simulate(TASK, object(), num_episodes=1),  # type: ignore[arg-type]
     "name of a learner is 3": lambda: praemia.learners.make(ANY or 3),
     "mdp=None; expected a LabeledMDP": lambda: praemia.Task(ANY, ANY, 3),
     "machine=None; expected a RewardMachine": lambda: praemia.Task(TASK.mdp, ANY, 3),
@@ -44,12 +43,10 @@ WRONG: dict[str, Callable[[], Any]] = {
     r"ends have the shape \(3,\)": lambda: ending([True] * 3),
     r"ends have the shape \(1,\)": lambda: ending([True]),
     "failure_prob=None; expected a number": lambda: praemia.plan_from(DATA, TASK.machine, failure_prob=ANY),
-    "failure_prob='x'; expected a number": lambda: for_coverage(failure_prob="x"),
+    "failure_prob='x'; expected a number": lambda: for_trajectories(failure_prob="x"),
     "until_done='no'; expected True or False": lambda: lake(until_done="no"),
-    "labels= is for machines": lambda: for_coverage(labels=lambda *_: {"x"}),
-    "fixed_in_advance= is for machines": lambda: for_coverage(fixed_in_advance=True),
+    "labels= is for machines": lambda: for_trajectories(labels=lambda *_: {"x"}),
     "threads='x'": lambda: praemia.solve(TASK.with_discount(0.9).with_horizon(None), threads=ANY or "x"),
-    "keep_search='no'; expected True": lambda: praemia.explore(TASK, episodes=5, keep_search="no"),
 }
 
 
@@ -57,14 +54,6 @@ WRONG: dict[str, Callable[[], Any]] = {
 def test_invalid_input_is_an_error_that_names_it(message: str) -> None:
     with pytest.raises(PraemiaError, match=message):
         WRONG[message]()
-
-
-def test_none_is_the_default_of_a_setting_of_exploration() -> None:
-    default = praemia.explore(TASK, episodes=5, policy_episodes=2)
-    given = praemia.explore(TASK, episodes=5, policy_episodes=2, scale=None, keep_search=None)
-    assert given.sources == default.sources
-    assert given.to_bytes() == default.to_bytes()
-    assert praemia.explore(TASK, episodes=5, method="uncertainty", keep_search=None).num_episodes == 5
 
 
 def test_ends_are_one_value_or_one_for_each_entry() -> None:

@@ -24,7 +24,7 @@ task = praemia.envs.warehouse(size=3)
 traces = [[({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]]
 plan = praemia.solve(task)
 run = praemia.simulate(task, praemia.Random(), num_episodes=40)
-data = praemia.explore(task, episodes=40, method="uncertainty", seed=0)
+data = praemia.explore(task, num_episodes=40, seed=0)
 result = praemia.compare(task, ["optimal", "random"], num_episodes=40, runs=2)
 """
 # What is shown, whether with a picture, and numbers or names that must be on the card.
@@ -35,7 +35,7 @@ CARDS: dict[str, tuple[bool, tuple[str, ...]]] = {
     "plan": (True, ("value 0.", "9 steps × 3 machine states × 9 observations")),
     "praemia.Policy(plan.policy, task.name)": (False, ("for warehouse-3", "9 steps")),
     "praemia.rollout(task, plan, seed=1)": (True, ("9 steps", "return", "machine state")),
-    "data": (True, ("40 episodes of 9 steps", "pairs visited")),
+    "data": (False, ("40 episodes of 9 steps", "pairs visited")),
     "praemia.plan_from(data, task.machine)": (True, ("loses at most", "40 episodes")),
     "praemia.infer(traces)": (True, ("2 states", "proved smallest", "5 steps")),
     "result": (True, ("random", "95% low", "who is lower", "2 runs")),

@@ -27,8 +27,8 @@ SMALLEST: dict[str, Callable[[], Any]] = {
     "occupancy": lambda: praemia.occupancy(TASK, praemia.solve(TASK).policy),
     "episode": lambda: praemia.rollout(TASK, praemia.solve(TASK).policy),
     "run": lambda: praemia.simulate(TASK, praemia.Headroom(), num_episodes=1),
-    "data": lambda: praemia.explore(TASK, episodes=1, policy_episodes=1),
-    "explored plan": lambda: praemia.plan_from(praemia.explore(TASK, episodes=1, policy_episodes=1), MACHINE),
+    "data": lambda: praemia.explore(TASK, num_episodes=1),
+    "explored plan": lambda: praemia.plan_from(praemia.explore(TASK, num_episodes=1), MACHINE),
     "inference": lambda: praemia.infer([[({"seen"}, 1.0)]]),
     "comparison": lambda: praemia.compare(TASK, ["random"], 1, runs=1),
 }

@@ -212,7 +212,7 @@ def _task_files(folder: Path, task: praemia.Task) -> dict[str, Reader]:
 
 def _archives(folder: Path, task: praemia.Task) -> dict[str, Reader]:
     run = praemia.simulate(task, praemia.learners.make("random"), num_episodes=20, seed=0)
-    dataset = praemia.explore(task, episodes=20, policy_episodes=5, seed=0)
+    dataset = praemia.explore(task, num_episodes=20, seed=0)
     run.save(folder / "run.npz")
     dataset.save(folder / "data.npz")
     runs, data = (folder / "run.npz").read_bytes(), (folder / "data.npz").read_bytes()

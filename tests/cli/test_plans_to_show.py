@@ -20,7 +20,7 @@ def test_what_plan_writes_show_reads(tmp_path: Path, capsys: pytest.CaptureFixtu
     task, data, machine, policy = (tmp_path / name for name in ("task.yaml", "data.npz", "machine.yaml", "policy.npz"))
     praemia.save_task(praemia.envs.riverswim(size=4), task)
     praemia.save_machine(praemia.envs.riverswim(size=4).machine, machine)
-    assert command("explore", str(task), "--method", "uncertainty", "--episodes", "50", "--out", str(data)) == 0
+    assert command("explore", str(task), "--episodes", "50", "--out", str(data)) == 0
     assert command("plan", str(data), "--machine", str(machine), "--draws", "40", "--out", str(policy)) == 0
     assert command("show", str(task), "--policy", str(policy)) == 0
     capsys.readouterr()
@@ -29,6 +29,6 @@ def test_what_plan_writes_show_reads(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_plan_from_data_is_printed_in_a_few_lines() -> None:
     task = praemia.envs.riverswim(size=4)
-    plan = praemia.plan_from(praemia.explore(task, episodes=50, method="uncertainty"), task.machine)
+    plan = praemia.plan_from(praemia.explore(task, num_episodes=50), task.machine)
     assert len(repr(plan)) < 1000
     assert len(str(plan)) < 1000

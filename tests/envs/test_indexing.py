@@ -159,7 +159,7 @@ def test_a_table_is_that_of_the_plain_environment(observations: str, actions: st
 
 
 def test_what_is_explored_keeps_its_names() -> None:
-    data, plain = (explore(one, episodes=30, method="uncertainty", seed=1) for one in (box("nested", "Dict"), box()))
+    data, plain = (explore(one, num_episodes=30, seed=1) for one in (box("nested", "Dict"), box()))
     np.testing.assert_array_equal(data.counts, plain.counts)
     assert plan_from(data, machine()).value == plan_from(plain, machine()).value
     assert data.observation_name(3) == "x=(0, y=1) z=1"
@@ -276,7 +276,7 @@ def test_labels_see_more_than_what_is_encoded() -> None:
 
 def test_what_is_encoded_can_be_explored_and_merges_only_if_it_is_numbered_alike() -> None:
     encoded = box(encode=lambda o: ("place", o), num_observations=8)
-    data, other = (explore(encoded, episodes=300, method="uncertainty", seed=seed) for seed in (1, 2))
+    data, other = (explore(encoded, num_episodes=300, seed=seed) for seed in (1, 2))
     assert data.observation_name(0) == "('place', 0)"
     env = Ring()
     optimum = solve(Task(envs.from_gymnasium(env, env.labels), machine(), 9)).value
@@ -285,7 +285,7 @@ def test_what_is_encoded_can_be_explored_and_merges_only_if_it_is_numbered_alike
     with pytest.raises(ModelError, match="only data of one environment merges"):
         data.merge(other)
     whole = box(encode=lambda o: o, num_observations=8)
-    first, second = (explore(whole, episodes=80, method="uncertainty", seed=seed) for seed in (1, 2))
+    first, second = (explore(whole, num_episodes=80, seed=seed) for seed in (1, 2))
     assert first.merge(second).num_episodes == 160
 
 

@@ -74,9 +74,9 @@ def test_successors_follow_the_kernel(method: str) -> None:
 
 
 def test_policies_act_uniformly_at_their_target_and_as_planned_elsewhere() -> None:
-    policy = np.array([[[1, 0, 1]]], dtype=np.int8)
-    weights = uniform_at(policy, 2, 2)
+    weights = uniform_at(np.array([[[1, 0, 1]], [[0, 0, 1]]], dtype=np.int8), 2, 2)
     assert weights[0, 0].tolist() == [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]
+    assert weights[1, 0].tolist() == [[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]]
 
 
 def test_search_finds_policies_that_reach_their_target() -> None:

@@ -28,7 +28,7 @@ def whole() -> dict[str, bytes]:
     task = envs.make("warehouse-3")
     return {
         "run": simulate(task, learners.make("ucbvi-prm"), 20).to_bytes(),
-        "dataset": explore(task, episodes=20, policy_episodes=2).to_bytes(),
+        "dataset": explore(task, num_episodes=20).to_bytes(),
     }
 
 

@@ -58,12 +58,12 @@ def test_a_run_says_that_labels_contradict_each_other(name: str) -> None:
 
 def test_exploration_notices_at_once() -> None:
     box = fickle_box()
-    _, said = outcome(lambda: praemia.explore(box, episodes=EPISODES, method="uncertainty"))
+    _, said = outcome(lambda: praemia.explore(box, num_episodes=EPISODES))
     assert any("label" in text for text in said)
     assert box.env.unwrapped.episodes <= EPISODES // 10
 
 
 def test_what_was_explored_before_the_contradiction_is_kept() -> None:
-    result, _ = outcome(lambda: praemia.explore(fickle_box(), episodes=EPISODES, method="uncertainty"))
+    result, _ = outcome(lambda: praemia.explore(fickle_box(), num_episodes=EPISODES))
     held = [result, *vars(result).values()] if isinstance(result, Exception) else [result]
     assert any(isinstance(part, praemia.Dataset) and part.num_episodes >= 1 for part in held)

@@ -191,7 +191,7 @@ class Dataset(Displayed):
             if own[name] != value:
                 what = name.removeprefix("num_").replace("_", " ")
                 both = "" if name == "labels" else f": {own[name]} and {value}"
-                raise ModelError(f"data with different {what}{both}; only data of one environment can be merged")
+                raise ModelError(f"data with different {what}{both}; only data of one environment merges")
         used = [list(source["seed"]) for source in self.sources if "seed" in source]
         for seed in seeds:
             if list(seed) in used:

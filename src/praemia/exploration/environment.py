@@ -53,7 +53,8 @@ class Environment:
         if isinstance(self.source, Task):  # its transition probabilities are sampled from but never read
             rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
             marked = replace(self.source.mdp, labelling=Labelling(rules))
-            task = Task(marked, _arrival_machine(), self.horizon)
+            parts = {"horizon": self.horizon, "discount": 1.0, "until_done": False}
+            task = self.source.changed(mdp=marked, machine=_arrival_machine(), **parts)
             world: World = TaskWorld(task, learner, num_episodes, seed, valued=False)
         else:
             world = BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self._seen)

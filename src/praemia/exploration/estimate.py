@@ -169,8 +169,8 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling 
     """Refuse labels outside the data's sizes, and a machine that cannot read them."""
     labelling = dataset.labelling if labels is None else labels
     require_rules(labelling, dataset.num_observations, dataset.num_actions)
-    produced = labelling.propositions()
-    if produced is not None:
+    if labelling.by_rules:  # of a function they cannot be known beforehand
+        produced = labelling.propositions()
         require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 
 

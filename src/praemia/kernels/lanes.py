@@ -67,6 +67,15 @@ def any_lane(mask: Any, count: int) -> bool:
     return bool(np.any(mask[:count]))
 
 
+def following(place: Any) -> Any:
+    """Return the next of some unsigned places.
+
+    A loop that counts with it is not unrolled: most pairs have few edges, for which unrolled loops are slower, and they
+    take longer to compile.
+    """
+    return place + np.uint64(1)
+
+
 class Lanes(types.Type):
     """Numba's type of several float64 side by side."""
 
@@ -252,3 +261,9 @@ def _any_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     used = builder.select(builder.icmp_signed("<", count, INT64(size)), count, INT64(size))
     counted = builder.sub(builder.shl(INT64(1), used), INT64(1))
     return builder.icmp_unsigned("!=", builder.and_(bits, counted), INT64(0))
+
+
+@_function(following, lambda place: types.uint64)
+def _following(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    # Instructions that LLVM does not look into, here none: it cannot know how often the loop is run.
+    return builder.asm(ir.FunctionType(INT64, [INT64]), "", "=r,0", [builder.add(args[0], INT64(1))], False)

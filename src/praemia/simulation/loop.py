@@ -121,14 +121,13 @@ class World(ABC):
         """Have the learner plan, check what it returned, and note it."""
         totals = self.counts.totals
         totals[IS_REPAIR] = is_repair(totals, self.replan_code, self.progress["step"])
-        if not totals[IS_REPAIR]:
-            totals[PLANNED_EPISODES] = totals[EPISODES]
-            self.counts.at_plan[:] = self.counts.visits
         before, plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
         if plan is None or plan is not before or plan.policy.flags.writeable:  # else it was checked before
             self.policy, self.plan = checked_policy(plan, self.learner, self.spec), plan
         self.progress["is_due"] = 0
-        if not totals[IS_REPAIR]:
+        if not totals[IS_REPAIR]:  # nor has a learner made it anew
+            totals[PLANNED_EPISODES] = totals[EPISODES]
+            self.counts.at_plan[:] = self.counts.visits
             self.progress["is_new"] = 1
             self.note_own_value(math.nan if plan.values is None else self.start_value(plan.values))
 
