@@ -52,7 +52,7 @@ def test_two_learners_of_one_name_are_an_error_that_names_both() -> None:
     assert learners.kind_of("headroom").__name__ == "Headroom"
 
     class Second(Still):
-        pass
+        name: ClassVar[str] = "still"
 
     learners.register(Still)
     with pytest.raises(ParameterError, match=r"'still': .*:Still and .*Second"):
@@ -71,6 +71,16 @@ def test_the_same_class_defined_again_takes_its_own_place() -> None:
     learners.register(define())
     latest = learners.register(define())
     assert learners.kind_of("again") is latest
+
+
+@pytest.mark.parametrize(
+    ("class_name", "expected"),
+    [("Curious", "curious"), ("UCBVIPRM2", "ucbviprm2"), ("MyUCBVILearner", "my-ucbvi-learner")],
+)
+def test_a_learner_without_a_name_has_that_of_its_class(class_name: str, expected: str) -> None:
+    kind = type(class_name, (Still,), {})
+    learners.register(kind)
+    assert learners.make(expected, patience=4) == kind(patience=4)
 
 
 def test_one_class_may_be_several_learners() -> None:
