@@ -13,7 +13,6 @@
 #   make format       ruff's fixes and formatting                            seconds
 #   make names        generated files: public names, learners, environments  seconds
 #   make goldens      the record of what the package computes                about 1 min
-#   make tree         the tree of sources in docs/architecture.md            seconds
 #   make core-table   the lines of each learner and of all loops             seconds
 #   make constraints  pin the newest versions for this Python                about 2 min
 #   make dist         the wheel and the source archive, in dist/             seconds
@@ -28,7 +27,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow test-deep coverage fuzz fuzz-readers docs lint format names goldens core-table tree constraints dist clean
+.PHONY: help reproduce test test-slow test-deep coverage fuzz fuzz-readers docs lint format names goldens core-table constraints dist clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -105,11 +104,6 @@ names: $(VENV)/installed
 # Record what the package computes, after a change that is meant to change it.
 goldens: $(VENV)/installed
 	$(BIN)/python tests/goldens/make.py
-
-# Write the source tree, with the purpose of each file, into docs/architecture.md, and print it.
-tree: $(VENV)/installed
-	$(BIN)/python tools/tree.py --write
-	@$(BIN)/python tools/tree.py
 
 # Print the lines of each learner, and all backward loops and loops that plan and play.
 core-table: $(VENV)/installed

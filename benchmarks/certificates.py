@@ -12,7 +12,7 @@ from machine_family import machine_family
 
 from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 
 TASKS = ("warehouse-4", "warehouse-5", "riverswim-10")
 BUDGETS = (300, 1_000, 3_000, 10_000)
@@ -25,7 +25,7 @@ def hidden(dataset: Dataset) -> Dataset:
     numbers, sets = dataset.labelling.of(o, a, dataset.successors)
     seen = zip(numbers.tolist(), o.tolist(), a.tolist(), dataset.successors.tolist(), strict=True)
     rules = tuple(LabelRule(sets[number], *step) for number, *step in seen if sets[number])
-    return replace(dataset, labels_known=False, labelling=RuleLabelling(rules))
+    return replace(dataset, labels_known=False, labelling=Labelling(rules))
 
 
 def main() -> None:

@@ -23,10 +23,9 @@ from itertools import count
 from typing import NamedTuple
 
 from praemia.errors import SizeError
-from praemia.machines.dialects import parse_formula
 from praemia.machines.formula import Formula
 from praemia.machines.from_formulas import growth_limits
-from praemia.machines.ltlf import formula_automaton
+from praemia.machines.ltlf import formula_automaton, parse_formula
 
 LARGE = 200  # states
 
@@ -188,7 +187,7 @@ def time_ours(text: str) -> Timing:
 def time_mona(text: str, most_seconds: float) -> Timing:
     begin = _all_seconds()
     with tempfile.NamedTemporaryFile("w", suffix=".mona") as file:
-        file.write(mona_text(parse_formula(text).formula))
+        file.write(mona_text(parse_formula(text)[0]))
         file.flush()
         try:
             answer = subprocess.run(

@@ -1,4 +1,4 @@
-"""Compare a run of UCBVI-PRM with the same algorithm in plain Python (``tests/plain_ucbvi_prm.py``).
+"""Compare a run of UCBVI-PRM with the same algorithm in plain Python (docs/concepts/ucbvi-prm-line-by-line.md).
 
     python benchmarks/plain_python.py
 

@@ -18,7 +18,21 @@ from typing import Any
 import numpy as np
 from hidden_tasks import hide
 
-from praemia import Run, envs, evaluate, explore, learners, occupancy, plan_from, simulate, solve
+from praemia import (
+    Experience,
+    Learner,
+    LearnerPlan,
+    Run,
+    envs,
+    evaluate,
+    explore,
+    learners,
+    occupancy,
+    plan_from,
+    plan_with_bonus,
+    simulate,
+    solve,
+)
 from praemia.exploration import coverage, significance
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -84,16 +98,46 @@ def of_planning(task: Task) -> Iterator[tuple[str, str]]:
     yield "significance", digest(significance(task))
 
 
+class BackingUp(Learner):
+    """Plan with ``experience.backup`` and elementwise NumPy."""
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, visits = experience.spec, experience.visits
+        values = np.zeros((spec.num_machine_states, spec.num_observations))
+        policy = np.zeros((spec.horizon, *values.shape), dtype=int)
+        for step in reversed(range(spec.horizon)):
+            mean, deviation = experience.backup(values, step)
+            worth = mean + 0.1 * (deviation + 1.0 / np.sqrt(np.maximum(1, visits)))
+            worth = np.where(visits > 0, np.minimum(worth, spec.value_caps[step]), spec.value_caps[step])
+            values, policy[step] = worth.max(axis=-1), worth.argmax(axis=-1)
+        return LearnerPlan(policy, values)
+
+
+class WithBonus(Learner):
+    """Plan with ``plan_with_bonus``, every argument of which matters."""
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec, roots = experience.spec, np.sqrt(np.maximum(1, experience.visits))
+        by_step = np.arange(1.0, spec.horizon + 1).reshape(-1, 1, 1, 1)
+        by_state = np.arange(1.0, spec.num_machine_states + 1).reshape(-1, 1, 1)
+        scale, caps = 0.05 * by_state / roots, spec.value_caps[:-1] * 0.9
+        bonus, growth = 0.1 * by_step / roots, 1.0 + 1.0 / spec.horizon
+        return plan_with_bonus(
+            experience, bonus, deviation_scale=scale, growth=growth, cap=caps, monotone_with=previous, rng=rng
+        )
+
+
 def of_learners(task: Task) -> Iterator[tuple[str, str]]:
     """Yield a run of every learner, and of some in other ways."""
     players = {name: learners.make(name) for name in learners.names()}
     players |= {name: learners.make(name, bonus_scale=0.02) for name in BY_LOGARITHMS}  # else all is as good as can be
     for name in ("headroom", "ucbvi-prm", "psrl"):
         players[f"{name} that learns the machine"] = learners.make(name, learn_machine=True)
+    players |= {"backing up": BackingUp(), "with a bonus": WithBonus()}
     for name, player in players.items():
         yield name, of_run(simulate(task, player, EPISODES, 2))
     river = envs.make("riverswim-5", horizon=4)  # every pair is visited soon, so that bonuses matter
-    for name in ("headroom", "headroom that learns the machine", *BY_LOGARITHMS):
+    for name in ("headroom", "headroom that learns the machine", "backing up", "with a bonus", *BY_LOGARITHMS):
         yield f"{name}, in a river", of_run(simulate(river, players[name], 20, 2))
     box = simulate(hide(task), players["headroom"], EPISODES, 2)
     yield "headroom, in a black box", digest(box.returns, box.plan_episodes, box.final_policy)

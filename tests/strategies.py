@@ -158,7 +158,7 @@ def with_rewards(machine: RewardMachine, low: float, high: float) -> RewardMachi
         replace(rule, outcomes=tuple(replace(out, reward=stretched(out.reward)) for out in rule.outcomes))
         for rule in machine.rules
     )
-    return replace(machine, rules=found)
+    return machine.replace(rules=found)
 
 
 @st.composite

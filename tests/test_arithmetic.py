@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from numpy.typing import NDArray
-from praemia.kernels.bonus import natural_log
 
 import praemia
 from praemia.arithmetic import one_by_one, ordered_sum, portable_exp, portable_log
+from praemia.kernels.headroom import natural_log
 
 EXACT = Context(prec=80)
 numbers = st.floats(-1e9, 1e9)

@@ -34,6 +34,7 @@ _HOMES = {
     "praemia.tasks.mdp": ("LabeledMDP",),
     "praemia.tasks.product": ("product",),
     "praemia.machines.rewards": ("Reward",),
+    "praemia.machines.rules": ("Outcome", "Rule"),
     "praemia.tasks.spec": ("TaskSpec",),
     "praemia.tasks.task": ("Task",),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),

@@ -33,6 +33,7 @@ from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.show import show
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.planning.policy import Policy
@@ -70,6 +71,7 @@ __all__ = [
     "MachineBuilder",
     "MachineWrapper",
     "Optimal",
+    "Outcome",
     "Policy",
     "PraemiaError",
     "QLearning",
@@ -77,6 +79,7 @@ __all__ = [
     "Random",
     "Reward",
     "RewardMachine",
+    "Rule",
     "Run",
     "StoredRuns",
     "Task",

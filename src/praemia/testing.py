@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
-from dataclasses import Field, FrozenInstanceError, fields, replace
+from dataclasses import fields, replace
 
 import gymnasium
 import numpy as np
@@ -15,6 +15,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
 from praemia.learners.base import Learner
 from praemia.learners.baselines import Random
+from praemia.learners.external import failure, why_not_a_learner
 from praemia.learners.replanning import AT_ONCE
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -25,7 +26,6 @@ from praemia.tasks.task import Task
 __all__ = ["LearnerCheckError", "check_learner"]
 
 NUM_EPISODES = 40
-REMEDY = "decorate it with @dataclass(frozen=True, kw_only=True)"
 
 
 class LearnerCheckError(PraemiaError, AssertionError):
@@ -43,10 +43,11 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     """Check that a learner keeps the rules; raise a ``LearnerCheckError`` that says what is wrong if not.
 
     Its plans must be valid on tasks of every kind (one machine state and many, deterministic and probabilistic
-    machines, one step and one action, a random start, a black box), also when it plans in the middle of episodes; the
-    same seed must give the same run; planning must not change the learner; and its parameters must be plain data from
-    which an equal learner can be made. A learner that plays alike whatever is paid gets a warning: it plans without the
-    rewards.
+    machines, one step and one action, a random start, a discount, episodes that end early, a black box), also when it
+    plans in the middle of episodes, and so must be what it passes to ``plan_with_bonus`` and ``experience.backup``; the
+    same seed must give the same run; planning must change neither the learner nor the experience; and its parameters
+    must be plain data from which an equal learner can be made. A learner that plays alike whatever is rewarded gets a
+    warning: it plans without the rewards.
 
     Examples
     --------
@@ -54,7 +55,7 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     >>> praemia.testing.check_learner(praemia.Headroom)
     """
     instance = _make(learner)
-    _check_class(instance)
+    _check_parameters(instance)
     for task in _tasks():
         _check_runs(instance, task, num_episodes)
     if not instance.privileged:
@@ -65,29 +66,13 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
 
 
 def _make(learner: type[Learner] | Learner) -> Learner:
-    if isinstance(learner, Learner):
-        return learner
-    if not (isinstance(learner, type) and issubclass(learner, Learner)):
+    kind = learner if isinstance(learner, type) else type(learner)
+    if not issubclass(kind, Learner):
         raise ParameterError(f"learner={learner!r}; expected a subclass of praemia.Learner, or one of its objects")
-    try:
-        return learner()
-    except TypeError as error:
-        raise LearnerCheckError(f"{learner.__name__}() failed: {error}; every parameter needs a default") from None
-
-
-def _check_class(learner: Learner) -> None:
-    kind = type(learner)
-    if not isinstance(getattr(learner, "name", None), str) or not learner.name:
-        raise LearnerCheckError(f"{kind.__name__} has no name; give it one, such as name: ClassVar[str] = 'my-learner'")
-    if any(isinstance(value, Field) for value in vars(kind).values()):
-        raise LearnerCheckError(f"{kind.__name__} is not a dataclass; {REMEDY}")
-    try:
-        learner.replan = learner.replan  # type: ignore[misc]
-    except FrozenInstanceError:
-        pass
-    else:
-        raise LearnerCheckError(f"{kind.__name__} can be changed; {REMEDY}")
-    _check_parameters(learner)
+    reason = why_not_a_learner(kind)
+    if reason is not None:
+        raise LearnerCheckError(f"{kind.__name__} is {reason}")
+    return learner if isinstance(learner, Learner) else learner()
 
 
 def _check_parameters(learner: Learner) -> None:
@@ -107,12 +92,15 @@ def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> N
         first, second = (simulate(task, learner, num_episodes, 3) for _ in range(2))
     except PraemiaError as error:
         raise LearnerCheckError(f"on {task!r}: {error}") from error
+    except Exception as error:  # it is the user's code: it may fail in any way
+        remedy = "; experience cannot be changed: copy the array" if "read-only" in str(error) else ""
+        raise LearnerCheckError(f"on {task!r}: {failure(error, type(learner))}{remedy}") from error
     if repr(learner.parameters) != before:
         raise LearnerCheckError(f"learner {learner.name!r} changed its own parameters while planning")
     for name in ("plan_episodes", "plan_values", "returns", "final_policy", *("regret",) * first.is_pathwise):
         if not np.array_equal(getattr(first, name), getattr(second, name), equal_nan=name == "plan_values"):
             raise LearnerCheckError(
-                f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; draw random numbers only from "
+                f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; sample random numbers only from "
                 "rng, and keep nothing on the learner"
             )
     _check_regret(learner, first)
@@ -136,7 +124,7 @@ def _check_regret(learner: Learner, run: Run) -> None:
         return
     above = float((run.plan_values - run.optimal_value).max())
     if above > 1e-9:
-        raise LearnerCheckError(f"a plan of {learner.name!r} is worth {above:.3g} more than the optimum")
+        raise LearnerCheckError(f"a plan of {learner.name!r} has a value {above:.3g} above the optimum")
 
 
 def _warn_if_rewards_do_not_matter(learner: Learner, num_episodes: int) -> None:
@@ -144,8 +132,8 @@ def _warn_if_rewards_do_not_matter(learner: Learner, num_episodes: int) -> None:
     names = ("plan_episodes", "final_policy")
     if all(np.array_equal(getattr(left, name), getattr(right, name)) for name in names):
         warnings.warn(
-            f"learner {learner.name!r} plays alike in two tasks that pay for opposite actions: does its plan look at "
-            "the rewards?",
+            f"learner {learner.name!r} plays alike in two tasks that reward opposite actions: does its plan use the "
+            "rewards?",
             stacklevel=3,
         )
 
@@ -161,6 +149,7 @@ def _two_doors(paying: str) -> Task:
 def _tasks() -> Iterator[Task]:
     """Return a small task of each kind."""
     yield envs.make("warehouse-3")
+    yield replace(envs.make("warehouse-3").with_until_done(), discount=0.9)
     yield envs.make("riverswim-5", horizon=1)
     yield envs.make("random", observations=4, actions=1, machine_states=2, horizon=3, seed=0)
     yield envs.make("random", observations=3, actions=3, machine_states=1, horizon=4, seed=1)

@@ -16,7 +16,7 @@ from praemia.experiments.settings import Job, LearnerChoice, TaskText
 from praemia.experiments.store import MARKER, Store
 from praemia.files.load_save import save_machine
 from praemia.files.writing import dump
-from praemia.simulation.run import FORMAT, RNG_REVISION
+from praemia.simulation.run import FORMAT
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 
@@ -40,18 +40,6 @@ def test_results_as_json_is_one_object(store: Store, capsys: pytest.CaptureFixtu
     assert {(entry["task"], entry["learner"]) for entry in found["results"]} == set(REGRETS)
     assert {entry["runs"] for entry in found["results"]} == {3}
     assert found["damaged"] == []
-
-
-def test_results_have_intervals_and_say_which_random_streams(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    job = small(num_runs=1)[0].jobs()[0]
-    store.write(made_up(replace(job, rng_revision=RNG_REVISION - 1), 7.0))
-    assert execute(["results", str(store.folder), "--json"]) == 0
-    entries = json.loads(capsys.readouterr().out)["results"]
-    (older,) = [entry for entry in entries if entry["streams"] == RNG_REVISION - 1]
-    assert (older["runs"], older["regret"], older["low"], older["std"]) == (1, pytest.approx(7.0), None, None)
-    assert all(e["low"] < e["regret"] < e["high"] for e in entries if e is not older)
-    assert execute(["results", str(store.folder)]) == 0
-    assert f"(streams {RNG_REVISION - 1})" in capsys.readouterr().out
 
 
 def test_rows_of_one_task_name_say_how_they_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

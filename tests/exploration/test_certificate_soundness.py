@@ -20,7 +20,7 @@ from praemia.exploration.certificate import machine_bounds
 from praemia.exploration.confidence import Confidence, _distances, confidence
 from praemia.exploration.estimate import Estimate
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
@@ -82,7 +82,7 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
         counts[pairs, successors],
         first,
         task.horizon,
-        RuleLabelling(rules),
+        Labelling(rules),
         labels_known,
         propositions=PROPOSITIONS,
         discount=task.discount,
@@ -279,7 +279,7 @@ def test_the_set_withstands_an_adversary_that_a_bound_for_fixed_functions_does_n
         pairs, successors = np.nonzero(counts)
         first = np.where(np.arange(SIZE) == 0, 2 * VISITS, 0)
         seen = (pairs, successors, np.zeros(len(pairs), dtype=bool), counts[pairs, successors], first)
-        data = Dataset(SIZE, 2, *seen, 1, RuleLabelling(rules), True)
+        data = Dataset(SIZE, 2, *seen, 1, Labelling(rules), True)
         plan, true = plan_from(data, machine, failure_prob=RHO), [len(part) / SIZE for part in paid]
         loss = max(true) - true[int(plan.policy[0, 0, 0])]  # type: ignore[index]
         broken += loss > plan.certificate.bound

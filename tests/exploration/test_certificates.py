@@ -23,7 +23,7 @@ from praemia.exploration.coverage import best_values
 from praemia.exploration.search import SearchPolicy
 from praemia.exploration.trajectories import Histories
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
@@ -81,7 +81,7 @@ def test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off()
 
 def most_of(machine: RewardMachine, horizon: int, discount: float, *, can_end: bool, sign: float = 1.0) -> float:
     table = MachineTable.of(machine, [frozenset()])
-    sizes, nothing = (1, 1, horizon), (RuleLabelling(()), (frozenset(),), table)
+    sizes, nothing = (1, 1, horizon), (Labelling(()), (frozenset(),), table)
     spec = TaskSpec(*sizes, machine, *nothing, can_end=can_end, discount=discount)
     return float(extremes(spec, sign=sign)[0, 0])
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 from golden_commands import commands, sweeps
 from golden_records import Record
-from golden_runs import boxes, learn_machine, runs, settings
+from golden_runs import boxes, learn_machine, plans, runs, settings
 from golden_texts import machine_files, meanings, task_files
 from golden_values import exploration, inference, merging, planning, theory
 
-PLAYED = (runs, settings, learn_machine, boxes)
+PLAYED = (plans, runs, settings, learn_machine, boxes)
 COMPUTED = (planning, theory, exploration, merging, inference)
 WRITTEN = (task_files, machine_files, meanings, commands, sweeps)
 SECTIONS: dict[str, Callable[[float], Iterator[Record]]] = {

@@ -116,14 +116,6 @@ def test_guards_keep_their_few_reserved_words(guard: str) -> None:
     assert set(machine.propositions) == names
 
 
-@pytest.mark.parametrize("operator", ["X", "!"])
-def test_formulas_are_nested_as_deeply_as_one_likes(operator: str) -> None:
-    depth = 600
-    machine = RewardMachine.from_ltlf(f"{operator} " * depth + "a")
-    late = [set()] * (depth if operator == "X" else 0)
-    assert machine.expected_rewards([*late, {"a"}])[-1] == 1.0
-
-
 def test_formulas_are_as_long_as_one_likes() -> None:
     text = " | ".join(["F b"] * 4000)
     assert len(text) > 20_000

@@ -7,8 +7,9 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.errors import ModelError
-from praemia.machines.labels import FunctionLabelling, LabelRule, RuleLabelling
+from praemia import LabeledMDP
+from praemia.errors import ModelError, PraemiaError
+from praemia.machines.labels import Labelling, LabelRule
 
 SIZE, ACTIONS = 4, 3
 EVERY = tuple(axis.ravel() for axis in np.indices((SIZE, ACTIONS, SIZE)))
@@ -42,14 +43,14 @@ def labels_of(labelling, columns):
 @given(rules)
 def test_a_transition_has_the_union_of_the_rules_that_match_it(rules):
     expected = [oracles.label_of(rules, *transition) for transition in zip(*EVERY, strict=True)]
-    assert labels_of(RuleLabelling(tuple(rules)), EVERY) == expected
+    assert labels_of(Labelling(tuple(rules)), EVERY) == expected
 
 
 @given(rules, st.lists(st.integers(0, SIZE * ACTIONS * SIZE - 1), max_size=6))
 def test_any_list_of_transitions_can_be_asked_for(rules, chosen):
     columns = tuple(axis[np.array(chosen, dtype=np.int64)] for axis in EVERY)
     expected = [oracles.label_of(rules, *transition) for transition in zip(*columns, strict=True)]
-    assert labels_of(RuleLabelling(tuple(rules)), columns) == expected
+    assert labels_of(Labelling(tuple(rules)), columns) == expected
 
 
 @pytest.mark.parametrize("pattern", list(np.ndindex(2, 2, 2)))
@@ -57,21 +58,21 @@ def test_every_pattern_matches_what_it_names(pattern):
     named = [value if used else None for used, value in zip(pattern, (2, 1, 3), strict=True)]
     rule = LabelRule(frozenset({"a"}), *named)
     expected = [oracles.label_of([rule], *transition) for transition in zip(*EVERY, strict=True)]
-    assert labels_of(RuleLabelling((rule,)), EVERY) == expected
+    assert labels_of(Labelling((rule,)), EVERY) == expected
     assert expected.count({"a"}) == SIZE * ACTIONS * SIZE // np.prod(
         [s for s, used in zip((SIZE, ACTIONS, SIZE), pattern, strict=True) if used]
     )
 
 
 def test_rules_know_their_propositions_and_a_function_does_not():
-    assert RuleLabelling((LabelRule(frozenset("ab")), LabelRule(frozenset("bc")))).propositions() == set("abc")
-    assert RuleLabelling().propositions() == frozenset()
-    assert FunctionLabelling(lambda o, a, z: ()).propositions() is None
+    assert Labelling((LabelRule(frozenset("ab")), LabelRule(frozenset("bc")))).propositions() == set("abc")
+    assert Labelling().propositions() == frozenset()
+    assert not Labelling(function=lambda o, a, z: ()).by_rules
 
 
 def test_no_transitions_have_no_labels():
-    assert labels_of(RuleLabelling((LabelRule(frozenset("a")), LabelRule(frozenset("b"), source=1))), ZERO) == []
-    assert labels_of(FunctionLabelling(lambda o, a, z: ()), ZERO) == []
+    assert labels_of(Labelling((LabelRule(frozenset("a")), LabelRule(frozenset("b"), source=1))), ZERO) == []
+    assert labels_of(Labelling(function=lambda o, a, z: ()), ZERO) == []
 
 
 @given(rules)
@@ -80,10 +81,25 @@ def test_a_function_gives_the_labels_that_it_returns(rules):
         assert all(type(number) is int for number in (o, a, z))
         return list(oracles.label_of(rules, o, a, z))
 
-    assert labels_of(FunctionLabelling(function), EVERY) == labels_of(RuleLabelling(tuple(rules)), EVERY)
+    assert labels_of(Labelling(function=function), EVERY) == labels_of(Labelling(tuple(rules)), EVERY)
 
 
 @pytest.mark.parametrize("returned", [None, b"goal", 1, {1}, ["goal", None], [["goal"]], [{}]])
 def test_what_is_not_a_label_is_refused_with_its_transition(returned):
     with pytest.raises(ModelError, match=r"the label of \(0, 0, 0\) is .*; expected a set of proposition names"):
-        FunctionLabelling(lambda o, a, z: returned).of(*EVERY)
+        Labelling(function=lambda o, a, z: returned).of(*EVERY)
+
+
+ROWS = {(o, 0): {min(3, o + 1): 1.0} for o in range(4)}
+
+
+@pytest.mark.parametrize("place", ["source", "action", "target"])
+@pytest.mark.parametrize("number", [5 / 2, 0.5, float("nan"), "1"])
+def test_a_label_rule_names_whole_numbers(place, number):
+    with pytest.raises(PraemiaError, match="expected an integer"):
+        LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", **{place: number})], start=0)
+
+
+def test_a_label_rule_takes_numpys_whole_numbers():
+    mdp = LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", target=np.int64(2))], start=0)
+    assert frozenset({"there"}) in mdp.label_sets

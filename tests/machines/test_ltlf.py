@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
 from praemia.machines.automata import PAY_SCHEMES, paid
 from praemia.machines.diagrams import Growth
-from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
-from praemia.machines.ltlf import formula_automaton
+from praemia.machines.ltlf import formula_automaton, parse_formula
 from praemia.machines.machine import RewardMachine
 
 ALL_WORDS = oracle.words(5)
@@ -137,10 +136,9 @@ def test_what_is_seen_to_follow_does_follow(seed):
     ("strong", "weak"),
     [
         ("F(a & X F b)", "F b"),
-        ("G a", "a W b"),
         ("a U b", "F b"),
-        ("G(a & b)", "G a"),
-        ("X a", "WX (a | b)"),
+        ("F(a & b)", "F a"),
+        ("a U (b & c)", "(a | c) U b"),
         ("a & b", "F a"),
     ],
 )
@@ -153,8 +151,8 @@ def test_these_are_seen_to_follow(strong, weak):
 def test_a_formula_that_is_written_out_reads_back_to_the_same(seed):
     rng = random.Random(seed)
     formula = oracle.random_formula(rng, rng.randint(1, 10), "ab", past=rng.random() < 0.3)
-    read = parse_formula(oracle.write(formula)).formula
-    again = parse_formula(write(read)).formula
+    read = parse_formula(oracle.write(formula))[0]
+    again = parse_formula(write(read))[0]
     assert accepts_same(read, again) or read == again
 
 
@@ -236,7 +234,7 @@ def test_what_cannot_be_a_formula_is_refused(text, message):
 
 def test_growth_is_refused_with_the_size_so_far():
     text = conjoined(f"F a{i}" for i in range(12))
-    size = r"\(\d\d\d states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
+    size = r"\([\d,]+ states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
     with pytest.raises(SizeError, match=rf"its limit of 100 states {size}; raise max_states"):
         RewardMachine.from_ltlf(text, max_states=100)
     with pytest.raises(SizeError, match=r"outgrew their limit of 200 diagram nodes.* 256 diagram nodes"):

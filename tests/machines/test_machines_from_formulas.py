@@ -87,7 +87,7 @@ def halved(machine):
         return replace(out, reward=praemia.Reward(tuple(v / 2 for v in out.reward.values), out.reward.probabilities))
 
     rules = tuple(replace(rule, outcomes=tuple(map(half, rule.outcomes))) for rule in machine.rules)
-    return replace(machine, rules=rules, first_match=False)
+    return machine.replace(rules=rules, first_match=False)
 
 
 @settings(max_examples=30, deadline=None)
@@ -300,6 +300,6 @@ def test_a_reward_that_no_file_can_hold_is_refused_only_by_files(tmp_path: Path,
     law = Reward((0.0, 5.0), (0.5, 0.5), (1.0, 1.0))
     machine = RewardMachine.from_ltlf(text, **({"reward": law} if isinstance(text, str) else {}))
     assert machine.outcomes("start", {"a"})[0].reward == law
-    with pytest.raises(ModelError, match="mixes uniform laws"):
+    with pytest.raises(ModelError, match="mixes uniform distributions"):
         save_machine(machine, tmp_path / "machine.yaml")
     assert not (tmp_path / "machine.yaml").exists()

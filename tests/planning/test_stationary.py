@@ -76,7 +76,7 @@ def test_rounds_near_a_discount_of_one_are_those_of_dense_solves(
 
 @pytest.mark.parametrize("reward", [1.0, -1.0])
 def test_bounds_hold_where_episodes_can_end(reward: float) -> None:
-    """What ends is not discounted any further: changes of values alone, without the 0 of the ends, bound too tightly."""
+    """Nothing follows an end: the changes of values alone, without the 0 of the ends, would bound too tightly."""
     ends = np.array([True, False, True, False])
     mdp = praemia.LabeledMDP.from_entries(
         2, 1, [0, 0, 1, 1], [0] * 4, [0, 1, 1, 0], [0.001, 0.999, 0.002, 0.998], [praemia.LabelRule("step")], ends=ends

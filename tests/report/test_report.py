@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import REQUIRE, Page, browser, find_browser
-from stored_runs import CORRECT, FLOWERS, KIND, PRM, PRODUCT, fill, made_up, small
+from stored_runs import CORRECT, KIND, PRM, PRODUCT, fill, made_up, small
 
 from praemia.cli import execute
 from praemia.experiments.runner import run_into_store
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report import page as report_page
-from praemia.simulation.run import RNG_REVISION
 from praemia.statistics.stored_runs import discover, gather
 
 CURVES = "document.querySelector('.overview .charts')"
@@ -77,20 +76,6 @@ def test_the_three_outcomes_can_be_told_apart(report: Path, tmp_path: Path) -> N
     assert 'class="claim held"' not in text
     assert '<section class="claim open" id="claim-machine-size"><h3><span class="badge">not decided</span>' in text
     assert "Not decided: too few runs (4; at least 8 are needed)." in text
-
-
-def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -> None:
-    few = {key: regret for key, regret in KIND.items() if key[0] in ("riverswim-5", FLOWERS[0])}
-    store = fill(Store.create(tmp_path / "store"), few, small(num_runs=2))
-    for job in small(num_runs=4)[0].jobs()[:20]:
-        store.write(made_up(replace(job, rng_revision=RNG_REVISION - 1), 500.0))
-    studies = discover(store)
-    streams = {study.name: {run.rng_revision for series in study.series for run in series.runs} for study in studies}
-    assert streams == {"paper": {RNG_REVISION}, "machine-size": {RNG_REVISION}, "other": {RNG_REVISION - 1}}
-    text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"revision {RNG_REVISION - 1} and {RNG_REVISION} of the random streams" in text
-    assert f"seed 0, random streams {RNG_REVISION - 1}" in text
-    assert "random streams" not in write_report(store, tmp_path / "asked.html", small(2)).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -11,7 +11,6 @@ from line_walks import Rightwards, arrival, box, walk
 
 import praemia
 from praemia import Run, Task, envs, learners, simulate, solve
-from praemia.errors import PraemiaError
 from praemia.simulation.loop import run_loop
 from praemia.simulation.task_world import TaskWorld
 
@@ -82,13 +81,13 @@ def test_compiled_and_single_plans_are_the_same(name: str) -> None:
 class Noting(TaskWorld):
     """A world that values each plan once more when it is noted."""
 
-    def note_plan(self) -> None:
-        before = self.num_plans
-        super().note_plan()
-        if self.num_plans > before:
-            self.noted.append((self.played, praemia.evaluate(self.task, self.policy.swapaxes(1, 2)).value))
-
     noted: ClassVar[list[tuple[int, float]]] = []
+
+    def play(self, most: int) -> None:
+        before = self.num_plans
+        super().play(most)
+        for plan in self.log.plans[before : self.num_plans]:
+            self.noted.append((int(plan["episode"]), praemia.evaluate(self.task, self.policy.swapaxes(1, 2)).value))
 
 
 @pytest.mark.parametrize("name", ["headroom", "psrl", "random"])
@@ -117,19 +116,6 @@ def test_frames_have_the_pathwise_regret() -> None:
     run = simulate(envs.make("riverswim-3"), hasty("psrl"), 30)
     assert run_columns([run])["regret"][0] == pytest.approx(run.regret[-1])
     np.testing.assert_allclose(curve_columns([run], [1, 17, 30])["regret"], run.regret[[0, 16, 29]])
-
-
-class Stubborn(Rightwards):
-    """A learner that learns from whole episodes."""
-
-    name: ClassVar[str] = "stubborn"
-
-
-def test_a_rule_that_does_not_exist_is_named() -> None:
-    with pytest.raises(PraemiaError, match="doubling-at-noon"):
-        Stubborn(replan="doubling-at-noon")
-    with pytest.raises(PraemiaError, match="known: step"):
-        praemia.QLearning(replan="episode-at-once")
 
 
 def test_on_a_black_box_the_regret_is_not_known() -> None:

@@ -11,7 +11,8 @@ from gymnasium.spaces import Discrete
 from learner_oracles import Wanderer, Watched
 
 from praemia import BlackBox, Headroom, simulate
-from praemia.kernels.counts import GROWN
+from praemia.kernels.counts import EPISODES as PLAYED
+from praemia.kernels.counts import GROWN, IS_REPAIR, PLANNED_EPISODES
 from praemia.machines.builder import MachineBuilder
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import run_loop
@@ -78,11 +79,11 @@ class NotingWholePlans(BoxWorld):
     noted: ClassVar[list[tuple[int, int, int]]] = []
 
     def replan(self) -> None:
-        total = self.counts.totals[0]
-        before = int(total["at_plan"])
+        totals = self.counts.totals
+        before = int(totals[PLANNED_EPISODES])
         super().replan()
-        if not total["is_repair"]:
-            self.noted.append((before, int(total["at_plan"]), int(total["episodes"])))
+        if not totals[IS_REPAIR]:
+            self.noted.append((before, int(totals[PLANNED_EPISODES]), int(totals[PLAYED])))
 
 
 def test_a_repair_that_a_new_label_turns_into_a_plan_counts_as_one() -> None:

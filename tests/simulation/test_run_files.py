@@ -104,3 +104,9 @@ def packed(header: dict[str, object]) -> bytes:
 def test_another_kind_or_format_is_named(header: dict[str, object], expected: str) -> None:
     with pytest.raises(FileError, match=expected):
         Run.from_bytes(packed(header), "other.npz")
+
+
+def test_a_run_with_other_random_streams_is_refused_with_the_version_that_made_it(played: Run) -> None:
+    old = replace(played, rng_revision=3, versions={"praemia": "0.4.0"})
+    with pytest.raises(FileError, match=r"^old\.npz: a run of praemia 0\.4\.0, with random streams 3; .*play it again"):
+        Run.from_bytes(old.to_bytes(), "old.npz")

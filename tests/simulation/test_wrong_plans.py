@@ -124,7 +124,7 @@ def test_a_wrong_plan_is_refused_with_who_made_it_what_it_is_and_what_was_expect
     wrong: str, world: Task | BlackBox, kind: type[Careless], right_at_first: bool
 ) -> None:
     spoil, message = WRONG[wrong]
-    with pytest.raises(ModelError, match=r"^learner 'careless' returned ") as refused:
+    with pytest.raises(ModelError, match=rf"^learner '{kind.name}' returned ") as refused:
         simulate(world, kind(spoil=spoil, right_at_first=right_at_first), 20)
     assert refused.match(message)
 
@@ -161,7 +161,7 @@ def test_a_policy_that_is_changed_in_place_is_checked_and_valued_again() -> None
         previous.policy[...] = action
         return previous
 
-    with pytest.raises(ModelError, match="'careless' returned a policy with actions"):
+    with pytest.raises(ModelError, match="'sly' returned a policy with actions"):
         simulate(TASK, Sly(spoil=partial(change_to, A), right_at_first=True), 20)
     run = simulate(TASK, Sly(spoil=partial(change_to, 1), right_at_first=True), 20)
     always = np.ones((TASK.horizon, TASK.num_machine_states, TASK.num_observations), dtype=int)
@@ -170,5 +170,5 @@ def test_a_policy_that_is_changed_in_place_is_checked_and_valued_again() -> None
 
 
 def test_values_are_checked_also_when_the_policy_is_the_one_before() -> None:
-    with pytest.raises(ModelError, match=r"'careless' returned values of shape \(2,\)"):
+    with pytest.raises(ModelError, match=r"'sly' returned values of shape \(2,\)"):
         simulate(TASK, Sly(spoil=lambda plan: replace(plan, values=np.zeros(2)), right_at_first=True), 20)

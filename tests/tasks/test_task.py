@@ -1,5 +1,6 @@
 """A task is an MDP and a machine that speak of the same labels."""
 
+import warnings
 from dataclasses import fields
 from itertools import accumulate
 
@@ -9,8 +10,10 @@ import pytest
 import strategies
 from hypothesis import given
 
+from praemia import RewardMachine
+from praemia.envs import random_task, warehouse
 from praemia.envs.riverswim import riverswim
-from praemia.errors import ModelError
+from praemia.errors import ModelError, PraemiaWarning
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.tasks.machine_table import MachineTable
@@ -28,6 +31,20 @@ def loop(*propositions):
 def test_a_label_that_the_machine_does_not_know_is_refused():
     with pytest.raises(ModelError, match=r"\{goal, goals\} has the proposition 'goals'.*did you mean 'goal'"):
         Task(loop("goal", "goals"), MACHINE, 3)
+
+
+def test_a_proposition_that_no_label_has_is_warned_of_where_the_task_is_made():
+    fetch = RewardMachine.from_ltlf("F(itm & X F delivery)")
+    with pytest.warns(PraemiaWarning, match=r"'itm', which no label has \(did you mean 'item'\?\)") as warned:
+        task = warehouse(3).with_machine(fetch)
+    with pytest.warns(PraemiaWarning, match="'itm', which no label has") as again:
+        Task(task.mdp, task.machine, 3)
+    assert [warning.filename for warning in (*warned, *again)] == [__file__] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # once is enough
+        task.with_horizon(3).with_discount(0.9).with_until_done()
+        riverswim(3).with_machine(RewardMachine.from_ltlf("F right-end"))
+        random_task(3, 2, 3, seed=1)
 
 
 def test_another_machine_may_ignore_what_the_labels_say():

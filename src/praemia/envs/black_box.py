@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from praemia.envs.indexing import MAX_SIZE, EncodedIndex, FiniteIndex, Index
 from praemia.envs.step_labels import NextLabels, RecordTo, StepLabels, TraceRecorder, as_step_labels, step_label
 from praemia.errors import ModelError, require_flag, require_whole
-from praemia.machines.labels import FunctionLabelling, Label
+from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import MAX_HORIZON, require_discount, require_machine
 from praemia.text_tables import plural
@@ -123,7 +123,7 @@ class BlackBox:
         return isinstance(self.observations, EncodedIndex)
 
     @property
-    def labelling(self) -> FunctionLabelling:
+    def labelling(self) -> Labelling:
         """The labels of all transitions, for learners that need those of steps not taken; ``info`` is then empty."""
 
         def label(o: int, a: int, z: int) -> Label:
@@ -136,12 +136,13 @@ class BlackBox:
                     "steps taken; choose a learner that plans with what it saw, such as ucbvi-prm"
                 ) from missing
 
-        return FunctionLabelling(label)
+        return Labelling(function=label)
 
     def label_without_info(self, o: int, a: int, z: int) -> Label | None:
         """Return the label of a step as if it had not been taken; None where that fails."""
         try:
-            return frozenset(self.labelling.function(o, a, z))
+            function = self.labelling.function
+            return None if function is None else frozenset(function(o, a, z))
         except Exception:  # the user's function may not be made for this
             return None
 

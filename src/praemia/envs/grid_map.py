@@ -31,7 +31,7 @@ from praemia.envs.grid_text import (
     read_slip,
 )
 from praemia.errors import ModelError, require_flag
-from praemia.machines.labels import Indices, Label, LabelRule, Labels, RuleLabelling
+from praemia.machines.labels import Indices, Label, LabelRule, Labels
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Segment, Spot
 
@@ -198,7 +198,7 @@ class GridMap:
         names = (own.observation_names, own.action_names) == (mdp.observation_names, mdp.action_names)
         if not names or not all(np.array_equal(getattr(own, name), getattr(mdp, name)) for name in arrays):
             return False
-        rules = [part.labelling.rules for part in (own, mdp) if isinstance(part.labelling, RuleLabelling)]
+        rules = [part.labelling.rules for part in (own, mdp) if part.labelling.by_rules]
         return len(rules) == 2 and set(rules[0]) == set(rules[1])
 
     def record(self) -> dict[str, Any]:

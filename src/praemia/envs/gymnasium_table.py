@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import require_env
 from praemia.envs.indexing import FiniteIndex
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.machines.labels import FunctionLabelling, Label, Labelling, Labels, as_labelling
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 
@@ -139,10 +139,10 @@ def _own_terms(labels: Labels, observations: FiniteIndex, actions: FiniteIndex) 
     if isinstance(labels, Mapping):
         labels = {observations.number(o): names for o, names in labels.items()}
     labelling = as_labelling(labels)
-    if not isinstance(labelling, FunctionLabelling):
+    if labelling.function is None:
         return labelling
     label, observation, action = labelling.function, observations.element, actions.element
-    return FunctionLabelling(lambda o, a, z: label(observation(o), action(a), observation(z)))
+    return Labelling(function=lambda o, a, z: label(observation(o), action(a), observation(z)))
 
 
 def _columns(

@@ -136,12 +136,14 @@ class EncodedIndex:
 
     def __init__(self, encode: Callable[[Any], Hashable], size: int) -> None:
         self.encode, self.size = encode, size
-        self.forget()
+        self._indices: dict[Hashable, int] = {}
+        self._is_integer: bool | None = None  # unknown before the first element
+        self.renumberings = np.zeros(1, dtype=np.int64)  # how often indices were forgotten
 
     def forget(self) -> None:
         """Begin anew, so that a run depends on its seed alone."""
-        self._indices: dict[Hashable, int] = {}
-        self._is_integer: bool | None = None  # unknown before the first element
+        self.renumberings += bool(self._indices)  # integers stay as they are
+        self._indices, self._is_integer = {}, None
 
     def number(self, element: Any) -> int:
         """Return the index of an element; a ModelError if the function does not give it one."""

@@ -7,7 +7,7 @@ need many more episodes than the league has. Oracle baselines (*yardsticks*), wh
 ranked nowhere.
 
 Most tasks are *untouched*: no constant of any learner was chosen on them. Headroom's were chosen on tasks drawn by
-other seeds, from 1000 on, in ``benchmarks/tune_headroom.py``; a test keeps the two apart. The seeds here were played
+other seeds, from 1000 on, ``TUNING_SEEDS``; a test keeps the two apart. The seeds here were played
 once, with Headroom as it is now; others of each kind had been looked at before (docs/reference/learners.md). The
 paper's six settings are reported apart.
 """

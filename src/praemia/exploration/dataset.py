@@ -19,7 +19,7 @@ from praemia.displayed import Displayed
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.machines.labels import RuleLabelling, SeenLabels
+from praemia.machines.labels import Labelling, SeenLabels
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.task import Task, require_discount
@@ -62,7 +62,7 @@ class Dataset(Displayed):
     counts: Column
     first_counts: Column
     horizon: int
-    labelling: RuleLabelling
+    labelling: Labelling
     labels_known: bool
     propositions: tuple[str, ...] = ()
     observation_names: tuple[str, ...] | None = None
@@ -297,7 +297,7 @@ def _merged(first: Dataset, second: Dataset) -> Dataset:
         **add_up(pairs, targets, counts, first.num_observations),
         can_end=first.can_end or second.can_end,
         first_counts=first.first_counts + second.first_counts,
-        labelling=RuleLabelling(tuple(dict.fromkeys((*first.labelling.rules, *second.labelling.rules)))),
+        labelling=Labelling(tuple(dict.fromkeys((*first.labelling.rules, *second.labelling.rules)))),
         propositions=tuple(sorted({*first.propositions, *second.propositions})),
         sources=(*first.sources, *second.sources),
     )

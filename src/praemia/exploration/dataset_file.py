@@ -9,7 +9,7 @@ import numpy as np
 
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.limits import require_memory
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -67,7 +67,7 @@ def check_counts(dataset: Dataset) -> None:
         raise DamageError(f"its episodes leave observation {o} more often than they reach it")
 
 
-def _labelling(labels: list[Any]) -> RuleLabelling:
+def _labelling(labels: list[Any]) -> Labelling:
     """Read the rules of a labelling: lists of propositions, source, action and target, each a number or none."""
     rules = []
     for label in labels:
@@ -76,4 +76,4 @@ def _labelling(labels: list[Any]) -> RuleLabelling:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not places_fit:
             raise DamageError(f"its header has a label {str(label)[:50]!r}")
         rules.append(LabelRule(frozenset(names), *place))
-    return RuleLabelling(tuple(rules))
+    return Labelling(tuple(rules))

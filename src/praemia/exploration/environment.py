@@ -19,7 +19,7 @@ from praemia.exploration.dataset import Dataset, add_up
 from praemia.exploration.estimate import require_readable
 from praemia.learners.base import Learner
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import Indices, Labelling, LabelRule, RuleLabelling, SeenLabels
+from praemia.machines.labels import Indices, Labelling, LabelRule, SeenLabels
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
@@ -45,24 +45,25 @@ class Environment:
             source.observations.forget()
         self.source, self.worlds = source, list[World]()
         self.horizon = source.max_steps if isinstance(source, Task) else source.horizon
-        self.labelling: Labelling = source.mdp.labelling if isinstance(source, Task) else SeenLabels(frozenset({HERE}))
+        self._seen = SeenLabels(frozenset({HERE}))
+        self.labelling = source.mdp.labelling if isinstance(source, Task) else Labelling(function=self._seen)
 
     def world(self, learner: Learner, num_episodes: int, seed: tuple[int, ...], target: int | None = None) -> World:
         """Return a new world, with a reward of 1 for every step that leaves the target, or none at all."""
         if isinstance(self.source, Task):  # its transition probabilities are sampled from but never read
             rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
-            marked = replace(self.source.mdp, labelling=RuleLabelling(rules))
-            task = Task(marked, _arrival_machine(), self.horizon)
+            marked = replace(self.source.mdp, labelling=Labelling(rules))
+            parts = {"horizon": self.horizon, "discount": 1.0, "until_done": False}
+            task = self.source.changed(mdp=marked, machine=_arrival_machine(), **parts)
             world: World = TaskWorld(task, learner, num_episodes, seed, valued=False)
         else:
-            assert isinstance(self.labelling, SeenLabels)
-            world = BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self.labelling)
+            world = BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self._seen)
         self.worlds.append(world)
         return world
 
     def known_rules(self) -> tuple[LabelRule, ...] | None:
         """Return the labels of all transitions as rules, or None where only playing reveals them."""
-        if isinstance(self.labelling, RuleLabelling):
+        if self.labelling.by_rules:
             return self.labelling.rules
         size, num_actions = self.source.num_observations, self.source.num_actions
         if isinstance(self.source, BlackBox) or size * num_actions * size > MAX_TABULATED:
@@ -79,7 +80,7 @@ class Environment:
         """Refuse machines that cannot be read here."""
         rules, declared = self.known_rules(), frozenset(self.source.machine.propositions)
         # Where labels are found by playing, only names that the environment declares can occur.
-        produced = declared if rules is None else RuleLabelling(rules).propositions()
+        produced = declared if rules is None else Labelling(rules).propositions()
         for number, machine in enumerate(machines):
             if not isinstance(machine, RewardMachine):
                 raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
@@ -107,7 +108,7 @@ class Environment:
         if rules is None:
             o, a = np.divmod(counted["pairs"], num_actions)
             rules = self._tabulated(o, a, counted["successors"])
-        labelling = RuleLabelling(rules)
+        labelling = Labelling(rules)
         if isinstance(source, Task):
             names, can_end = (source.mdp.observation_names, source.mdp.action_names), source.mdp.can_end
         else:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.records import UNKNOWN
-from praemia.machines.labels import Label, Labelling, Labels, RuleLabelling, as_labelling
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
@@ -135,7 +135,7 @@ class Estimate:
             self.dataset.num_actions,
             self.horizon,
             self.unit,
-            self.labelling if self.labels_known else RuleLabelling(()),
+            self.labelling if self.labels_known else Labelling(()),
             (),
             MachineTable.of(self.unit, [frozenset()]),
             more_labels=True,
@@ -160,8 +160,8 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling 
     """Refuse labels outside the data's sizes, and a machine that cannot read them."""
     labelling = dataset.labelling if labels is None else labels
     require_rules(labelling, dataset.num_observations, dataset.num_actions)
-    produced = labelling.propositions()
-    if produced is not None:
+    if labelling.by_rules:  # of a function they cannot be known beforehand
+        produced = labelling.propositions()
         require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 
 

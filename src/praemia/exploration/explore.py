@@ -246,7 +246,7 @@ def search(world: World, on_progress: Callable[[int], None]) -> tuple[list[NDArr
     """Play all episodes; return the policies [H, 1, O] that were played, and for how many episodes each was."""
     policies: list[NDArray[Any]] = []
     total = len(world.log.returns)
-    run_loop(world, total, on_plan=lambda: policies.append(world.policy.swapaxes(1, 2).copy()), on_progress=on_progress)  # type: ignore[union-attr]
+    run_loop(world, total, on_plan=lambda: policies.append(world.policy.swapaxes(1, 2).copy()), on_progress=on_progress)
     return policies, np.diff(world.log.plans["episode"][: len(policies)], append=total)
 
 

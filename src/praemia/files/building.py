@@ -43,7 +43,7 @@ from praemia.files.schema import (
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from
-from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -222,7 +222,7 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
                     f"episodes start in {part.ended[i].to}, in which they have ended; let them start elsewhere"
                 )
     o, a, z, probs = np.array(entries).reshape(-1, 4).T
-    ends = RuleLabelling(tuple(ended)).of(*(column.astype(np.int64) for column in (o, a, z)))[0] > 0
+    ends = Labelling(tuple(ended)).of(*(column.astype(np.int64) for column in (o, a, z)))[0] > 0
     names: Any = {"observations": observations.names, "actions": actions.names}
     with source.at("mdp", "transitions"):  # what can still be wrong is a row that is missing
         sizes = observations.size, actions.size

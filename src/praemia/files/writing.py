@@ -20,7 +20,7 @@ import yaml
 from praemia.envs.grid_map import GridMap
 from praemia.errors import FileError, ModelError
 from praemia.files.source import parse_scalar
-from praemia.machines.labels import Label, LabelRule, RuleLabelling
+from praemia.machines.labels import Label, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Rule
 from praemia.tasks.mdp import LabeledMDP
@@ -158,7 +158,7 @@ def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:
 
 
 def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
-    if isinstance(mdp.labelling, RuleLabelling):
+    if mdp.labelling.by_rules:
         yield from mdp.labelling.rules
         return
     edges = zip(mdp.edge_pairs.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True)

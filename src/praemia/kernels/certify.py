@@ -123,7 +123,7 @@ def bound_mean(data: BoundArrays, scratch: BoundScratch, bound: int, step: Whole
     first, last = data.model.indptr[pair], data.model.indptr[pair + 1]
     for i in range(last - first):
         scratch.successors[i] = table[np.int64(data.model.rows[first + i]) * width + m]
-    return largest_mean(data.model.probs[first:last], scratch.successors, last - first, data.radii[pair], top)
+    return largest_mean(data.model.probs[first:last], scratch.successors, last - first, float(data.radii[pair]), top)
 
 
 @compiled

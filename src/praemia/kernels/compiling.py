@@ -82,7 +82,7 @@ class Announcement(event.Listener):
         pass
 
 
-event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]
+event.register("numba:compile", Announcement())
 
 
 def _folder_name() -> str:

@@ -146,7 +146,8 @@ def best_in_ball(
     total = left * highest
     for e in range(first, last):
         total += sets.rise[pair, seen.targets[e]] * table[np.int64(own_rows[e]) * width + m]
-    worst, at = -np.inf, first
+    worst = -np.inf
+    at: Whole = first
     while left > 0.0 and at >= 0:
         # The next worst of the successors seen; of equals, the next in order.
         before, value, after, at = worst, np.inf, at, -1

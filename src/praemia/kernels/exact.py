@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import compiled, inlined, part
-from praemia.kernels.lanes import load, num_lanes, select, store, store_integers, zeros
+from praemia.kernels.lanes import following, load, num_lanes, select, store, store_integers, zeros
 from praemia.kernels.records import (
     NUM_EXITS,
     Actions,
@@ -31,6 +31,7 @@ from praemia.kernels.records import (
     MachineArrays,
     ModelArrays,
     Records,
+    Unsigned,
 )
 from praemia.kernels.rows import fill_rows
 
@@ -38,9 +39,12 @@ Range = tuple[int, int]
 
 
 class PassArrays(NamedTuple):
-    """What a backward pass computes from, and what it works in."""
+    """What a backward pass computes from, and what it works in; the first four are those of a ``ModelArrays``."""
 
-    model: ModelArrays
+    indptr: Ints
+    probs: Floats
+    rows: Unsigned
+    extra_rows: Records
     layers: LayerArrays
     exits: Floats  # [H + 1, NUM_EXITS·W], the terminal values
     tables: Floats  # [2, (O + NUM_EXITS + X)·W]: γ·V_h is left in tables[h % 2], and V_0 in tables[0]
@@ -73,26 +77,29 @@ def keep(table: Floats, width: int, values: Floats, h: int, discount: float, obs
 
 
 @inlined
-def mean_value(model: ModelArrays, pair: Any, m: Any, after: Floats, width: Any) -> float:
+def mean_value(indptr: Ints, probs: Floats, rows: Unsigned, pair: Any, m: Any, after: Floats, width: Any) -> float:
     """Return Σ_e p_e · after[row_e, m] over the edges of a pair. Integers are unsigned: see ``ModelArrays.rows``."""
-    total, e, end = 0.0, np.uint64(model.indptr[pair]), np.uint64(model.indptr[pair + np.uint64(1)])
+    total, e, end = 0.0, np.uint64(indptr[pair]), np.uint64(indptr[pair + np.uint64(1)])
     while e < end:
-        total += model.probs[e] * after[np.uint64(model.rows[e]) * width + m]
-        e += np.uint64(1)
+        total += probs[e] * after[np.uint64(rows[e]) * width + m]
+        e = following(e)
     return total
 
 
 @inlined
-def state_value(model: ModelArrays, after: Floats, width: int, now: Actions, num_actions: int, o: Any, m: Any) -> float:
-    """Return V_h(o, m) of a policy[h], which is ``now``; o and m are unsigned."""
-    first, columns, total = o * np.uint64(num_actions), np.uint64(width), 0.0
+def state_value(
+    indptr: Ints, probs: Floats, rows: Unsigned, after: Floats, now: Actions, sizes: Any, o: Any, m: Any
+) -> float:
+    """Return V_h(o, m) of policy[h], which is ``now``; ``sizes`` are actions and columns. Integers are unsigned."""
+    num_actions, width = sizes
+    first, total = o * num_actions, 0.0
     if now.ndim == 2:
-        total = mean_value(model, first + np.uint64(now[o, m]), m, after, columns)
+        total = mean_value(indptr, probs, rows, first + np.uint64(now[o, m]), m, after, width)
     else:
-        for a in range(np.uint64(num_actions)):
+        for a in range(num_actions):
             share = now[o, m, a]
             if share > 0.0:
-                total += share * mean_value(model, first + a, m, after, columns)
+                total += share * mean_value(indptr, probs, rows, first + a, m, after, width)
     return total
 
 
@@ -112,17 +119,12 @@ def exact_kernels(lanes: int) -> ExactKernels:
         data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range
     ) -> None:
         """Compute the steps steps[1] − 1 … steps[0]; of each a range of rows, then of observations."""
-        indptr, probs, edge_rows, extra_rows = (
-            data.model.indptr,
-            data.model.probs,
-            data.model.rows,
-            data.model.extra_rows,
-        )
+        indptr, probs, edge_rows = data.indptr, data.probs, data.rows
         width, (_, size, num_states) = data.exits.shape[1] // NUM_EXITS, policy.shape
         num_actions, zero = (indptr.shape[0] - 1) // size, zeros(lanes)
         for h in range(steps[1] - 1, steps[0] - 1, -1):
             after, here, actions = data.tables[(h + 1) & 1], data.tables[h & 1], policy[h].reshape(-1)
-            fill(zero, after, data.exits[h + 1], size, extra_rows, data.layers, rows)
+            fill(zero, after, data.exits[h + 1], size, data.extra_rows, data.layers, rows)
             for o in range(observations[0], observations[1]):
                 for block in range(0, width, lanes):
                     lane = min(block, width - lanes)
@@ -132,7 +134,7 @@ def exact_kernels(lanes: int) -> ExactKernels:
                         total, last = zero, np.uint64(indptr[o * num_actions + a + 1])
                         while e < last:
                             total = total + probs[e] * load(zero, after, np.int64(edge_rows[e]) * width + lane)
-                            e += np.uint64(1)
+                            e = following(e)
                         if a == 0:
                             best = total
                         else:
@@ -147,15 +149,16 @@ def exact_kernels(lanes: int) -> ExactKernels:
         data: PassArrays, policy: Actions, discount: float, steps: Range, rows: Range, observations: Range
     ) -> None:
         """Compute the value of a policy, in the same way."""
-        model, width, size = data.model, data.exits.shape[1] // NUM_EXITS, policy.shape[1]
-        num_actions = (model.indptr.shape[0] - 1) // size
+        indptr, probs, edge_rows = data.indptr, data.probs, data.rows
+        width, size = data.exits.shape[1] // NUM_EXITS, policy.shape[1]
+        sizes = (np.uint64((indptr.shape[0] - 1) // size), np.uint64(width))
         for h in range(steps[1] - 1, steps[0] - 1, -1):
             after, here = data.tables[(h + 1) & 1], data.tables[h & 1]
-            fill(zeros(lanes), after, data.exits[h + 1], size, model.extra_rows, data.layers, rows)
+            fill(zeros(lanes), after, data.exits[h + 1], size, data.extra_rows, data.layers, rows)
             now = policy[h]
             for o in range(observations[0], observations[1]):
                 for m in range(policy.shape[2]):
-                    value = state_value(model, after, width, now, num_actions, np.uint64(o), np.uint64(m))
+                    value = state_value(indptr, probs, edge_rows, after, now, sizes, np.uint64(o), np.uint64(m))
                     here[o * width + m] = value
             keep(here, width, data.values, h, discount, observations)
 
@@ -200,7 +203,8 @@ def start_value(starts: Records, table: Floats, width: int) -> float:
 def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
     """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
     model, tables, width, size = values.model, values.tables, values.exits.shape[1] // NUM_EXITS, policy.shape[1]
-    num_actions = (model.indptr.shape[0] - 1) // size
+    indptr, probs, rows = model.indptr, model.probs, model.rows
+    sizes = (np.uint64((indptr.shape[0] - 1) // size), np.uint64(width))
     last = tables[policy.shape[0] & 1]
     for i in range(size * width):
         last[i] = 0.0
@@ -212,7 +216,7 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
         now = policy[h]
         for i in range(values.until[h]):
             o, m = np.uint64(values.states[i]["o"]), np.uint64(values.states[i]["m"])
-            value = state_value(model, after, width, now, num_actions, o, m)
+            value = state_value(indptr, probs, rows, after, now, sizes, o, m)
             here[o * np.uint64(width) + m] = value * values.discounts[h]
     return start_value(starts, tables[0], width)
 

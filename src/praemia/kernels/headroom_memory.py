@@ -155,9 +155,9 @@ def _more_counts(planned: PlannedArrays, counts: Counts) -> PlannedArrays:
 
 
 def _no_links(size: int) -> LinkArrays:
-    by_state = [np.zeros(size, dtype=np.int32) for _ in range(4)]
+    into, first_row, todo, changed = np.zeros((4, size), dtype=np.int32)
     none = np.zeros(0, dtype=np.int32)
-    return LinkArrays(by_state[0], none, none, by_state[1], none, *by_state[2:], np.zeros(size, dtype=bool))
+    return LinkArrays(into, none, none, first_row, none, todo, changed, np.zeros(size, dtype=bool))
 
 
 def _more_links(links: LinkArrays, counts: Counts) -> LinkArrays:

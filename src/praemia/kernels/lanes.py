@@ -31,22 +31,22 @@ def zeros(count: int) -> Any:
     return np.zeros(count)
 
 
-def load(like: Any, table: Any, at: int) -> Any:
+def load(like: Any, table: Any, at: Any) -> Any:
     """Return the lanes table[at], table[at + 1] …, as many as ``like`` has."""
     return table[at : at + len(like)].copy()
 
 
-def gather(like: Any, table: Any, base: int, places: Any, at: int) -> Any:
+def gather(like: Any, table: Any, base: Any, places: Any, at: Any) -> Any:
     """Return the lanes table[base + places[at]], table[base + places[at + 1]] …; places are unsigned."""
     return table[base + places[at : at + len(like)].astype(np.int64)]
 
 
-def store(table: Any, at: int, lanes: Any) -> None:
+def store(table: Any, at: Any, lanes: Any) -> None:
     """Write lanes to table[at], table[at + 1] …"""
     table[at : at + len(lanes)] = lanes
 
 
-def store_integers(table: Any, at: int, lanes: Any, count: int) -> None:
+def store_integers(table: Any, at: Any, lanes: Any, count: int) -> None:
     """Write the first ``count`` lanes, which are integers, to an array of integers."""
     used = min(count, len(lanes))
     table[at : at + used] = lanes[:used]
@@ -65,6 +65,15 @@ def num_lanes(lanes: Any) -> int:
 def any_lane(mask: Any, count: int) -> bool:
     """Tell whether the mask holds in one of the first ``count`` lanes."""
     return bool(np.any(mask[:count]))
+
+
+def following(place: Any) -> Any:
+    """Return the next of some unsigned places.
+
+    A loop that counts with it is not unrolled: most pairs have few edges, for which unrolled loops are slower, and they
+    take longer to compile.
+    """
+    return place + np.uint64(1)
 
 
 class Lanes(types.Type):
@@ -252,3 +261,9 @@ def _any_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     used = builder.select(builder.icmp_signed("<", count, INT64(size)), count, INT64(size))
     counted = builder.sub(builder.shl(INT64(1), used), INT64(1))
     return builder.icmp_unsigned("!=", builder.and_(bits, counted), INT64(0))
+
+
+@_function(following, lambda place: types.uint64)
+def _following(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    # Instructions that LLVM does not look into, here none: it cannot know how often the loop is run.
+    return builder.asm(ir.FunctionType(INT64, [INT64]), "", "=r,0", [builder.add(args[0], INT64(1))], False)

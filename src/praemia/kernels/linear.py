@@ -253,7 +253,7 @@ def plan_from_counts(
 def back_up(
     task: PassArrays, counts: Counts, scratch: Scratch, values: Floats, h: int, mean: Floats, deviation: Floats
 ) -> None:
-    """Fill mean and deviation, flat [O·A·W], of Y at step h, from values = V_{h+1}, flat [O·W]; 0 where nothing was seen."""
+    """Fill mean and deviation, flat [O·A·W], of Y at step h, from values = V_{h+1}, flat [O·W]; else 0."""
     zero, width, size, num_rows = zeros(4), task.is_done.shape[0], counts.is_met.shape[0], counts.totals[ROWS]
     table, (start, weights, rows, totals) = scratch.tables[0], scratch.edges
     fill_edges(counts, scratch.edges)

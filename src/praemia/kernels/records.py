@@ -17,7 +17,7 @@ SmallInts: TypeAlias = NDArray[np.int32]
 Bools: TypeAlias = NDArray[np.bool_]
 Unsigned: TypeAlias = NDArray[np.uint32]
 Records: TypeAlias = NDArray[np.void]
-Whole: TypeAlias = int | np.signedinteger[Any]
+Whole: TypeAlias = Any  # an integer, of Python or of NumPy
 Actions: TypeAlias = NDArray[Any]  # of the type that ``action_type`` returns
 
 

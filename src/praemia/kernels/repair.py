@@ -109,7 +109,7 @@ def differ(first: Floats, second: Floats) -> bool:
     i = 0
     while i < first.shape[0] and first[i] == second[i]:
         i += 1
-    return i < first.shape[0]
+    return bool(i < first.shape[0])
 
 
 @part
@@ -118,9 +118,9 @@ def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole
     known, planned, tables = memory.known, memory.planned, memory.tables
     link_new(memory.links, planned.used, counts)
     if is_repair:
-        o = np.int64(counts.recent[counts.totals[RECENT] - 1, 0])
-        take_over_state(planned, known.constants, known.is_theory, counts, o, True)
-        return o
+        seed = np.int64(counts.recent[counts.totals[RECENT] - 1, 0])
+        take_over_state(planned, known.constants, known.is_theory, counts, seed, True)
+        return seed
     for o in range(counts.is_met.shape[0]):
         if counts.is_met[o]:
             take_over_state(planned, known.constants, known.is_theory, counts, o, False)
@@ -135,7 +135,7 @@ def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole
 @part
 def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
     """Make a plan or repair the last one: change policy[H, O, M] and the tables; return the work done."""
-    horizon, size, links, work = policy.shape[0], policy.shape[1], memory.links, 0
+    horizon, links, work = policy.shape[0], memory.links, np.int64(0)
     is_repair, new_rows, num_changed = counts.totals[IS_REPAIR] > 0, memory.planned.used[2], np.int64(0)
     seed = begin_plan(memory, counts, is_repair)
     for h in range(horizon - 1, -1, -1):
@@ -153,4 +153,4 @@ def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: 
                 num_changed += 1
         work += num_todo
     copy(memory.tables.upper[0, : memory.values.size], memory.values.reshape(-1))
-    return 16 * policy.shape[2] * work
+    return int(16 * policy.shape[2] * work)

@@ -19,7 +19,7 @@ LARGEST = 2**31 - 1
 
 def new_stream(rng: np.random.Generator) -> Ints:
     """Return a stream for ties, seeded by one number of a generator."""
-    return np.array([1 + rng.bit_generator.random_raw() % (LARGEST - 1)], dtype=np.int64)  # type: ignore[attr-defined]
+    return np.array([1 + rng.bit_generator.random_raw() % (LARGEST - 1)], dtype=np.int64)
 
 
 @inlined

@@ -90,7 +90,7 @@ def plan_with_bonus(
     policy, stream = next_policy(experience, rng), new_stream(rng)
     scratch, caps = linear.new_scratch(task, counts), _caps(cap, spec)
     linear.plan_from_counts(task, counts, scratch, alpha, beta, caps, float(growth), old, new, policy, stream)
-    return checked_plan(policy, scratch.tables, new)
+    return checked_plan(policy, scratch.tables, new if keeps else None)
 
 
 def checked_plan(policy: Actions, tables: NDArray[np.float64], memory: Any = None) -> LearnerPlan:
@@ -115,6 +115,8 @@ def next_policy(experience: Experience, rng: np.random.Generator) -> Actions:
 
 def pass_arrays(spec: TaskSpec, variance_of: str = "Y", machine: Machine | None = None) -> PassArrays:
     """Return what a backward pass needs to know of a task."""
+    if machine is not None and spec.possible is None:
+        raise ParameterError("machine: the machine is known here; expected None")
     if machine is not None:
         return _with_machine(spec, *machine)
     if spec.possible is not None:
@@ -196,7 +198,7 @@ def _coefficients(name: str, numbers: ArrayLike, spec: TaskSpec) -> Coefficients
         columns = [(0, 0)] * 3 + [(0, width - states)]
         array = np.pad(array.reshape(shape).transpose(0, 2, 3, 1), columns)
     flat = array.reshape(-1)
-    if not flat.flags.writeable:
+    if not (flat.flags.writeable and flat.flags.c_contiguous):
         flat = flat.copy()
     by_action = width if actions > 1 else 0
     by_observation = actions * width if observations > 1 else 0

@@ -90,7 +90,7 @@ def bonus_scale_parameter(default: float) -> Any:
 @dataclass_transform(
     kw_only_default=True,
     frozen_default=True,
-    field_specifiers=(field, parameter, replan_parameter, failure_prob_parameter, bonus_scale_parameter),
+    field_specifiers=(field,),
 )
 @dataclass(frozen=True, kw_only=True)
 class Learner(ABC):
@@ -120,7 +120,7 @@ class Learner(ABC):
     sees: ClassVar[str] = "observations"  # or "product": plays the product task, whose observations are o · M + m
     uses_steps: ClassVar[bool] = False  # reads ``experience.step_visits``
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
-    # Whether it needs the labels of steps not taken: "seen", no; "possible", it bounds what can follow by them; "every".
+    # Whether it needs labels of steps not taken: "seen", no; "possible", to bound what can follow; "every", of all.
     asks_labels: ClassVar[str] = "seen"
     privileged: ClassVar[bool] = False  # is told the task
     has_estimate: ClassVar[bool] = False  # plans with p̂: the learned policy of a run is then the best one in p̂

@@ -26,6 +26,8 @@ from praemia.learners.base import Learner
 from praemia.learners.registry import names_of, refuse_others
 
 _NAME = re.compile(r"\w[\w.+-]*")
+# What Python says of a dataclass on top of a frozen one that has been made already, or of one that is not frozen.
+_DECORATED = re.compile(r"Cannot overwrite attribute __(set|del)attr__|cannot inherit non-frozen dataclass")
 _REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<kind>\w+)")
 MAIN = "__main__"
 MAX_LENGTH = 300  # of an error message that is shown on one line
@@ -199,6 +201,8 @@ def _not_imported(file: str, error: BaseException) -> FileError:
     own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == file else own[-1] if own else 1
     message = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+    if _DECORATED.match(message):
+        return FileError(f"{file}:{line}: a learner is a dataclass by itself: remove the decorator")
     alone = "; a learner's file may import installed packages only" if isinstance(error, ModuleNotFoundError) else ""
     return FileError(f"{file}:{line}: cannot be imported: {type(error).__name__}: {message}{alone}")
 

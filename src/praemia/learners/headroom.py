@@ -16,7 +16,7 @@ from scratch by the rule `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
-wrong policy. Why S, the spread (``praemia.kernels.headroom``): a few tries say much where outcomes of a pair hardly differ
+wrong policy. Why S, the spread: a few tries say much where outcomes of a pair hardly differ
 and little where they do, and how far they differ shows in the pairs tried more often. Why T', the local limit, the most
 that was seen to follow o by any action: where all steps are short, T is far above anything a pair can lead to, and S
 small with it; but that the only try of a move slipped shows beside what other actions reached from there. Its spread S'

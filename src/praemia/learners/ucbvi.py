@@ -22,7 +22,7 @@ transition that was seen is known, so there is no bonus √(2ι/n) for rewards.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class BernsteinUCBVI(Learner):
         return None
 
 
-def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.float64]) -> NDArray[np.float64]:
+def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.float64]) -> NDArray[Any]:
     """Return Σ N(o, a, o')·min(c/N'_{h+1}(o'), cap_h²) as [H, 1, O, A]; an end adds nothing.
 
     ``caps`` are the squares of the caps: one number, or [H, 1, 1, 1]. N' never exceeds K: where c/K is above them, the

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.machines.automata import Pair, product_moves
-from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.labels import as_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -25,10 +24,11 @@ from praemia.machines.state_diagrams import StateDiagrams, smallest
 
 MAX_NAME = 24
 
+Pair: TypeAlias = tuple[int, int]  # a state of each of two machines
 PairOutcome: TypeAlias = tuple[Pair, float, Reward]  # an outcome of two machines, whose target has no name yet
 
 
-def distinct_names(names: Iterable[str]) -> tuple[str, ...]:
+def state_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return names for states; one that is long, or that an earlier state has, becomes a number (primed if needed)."""
     states: dict[str, None] = {}
     for number, name in enumerate(names):
@@ -39,7 +39,6 @@ def distinct_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(states)
 
 
-@deep_recursion
 def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = None) -> RewardMachine:
     """Return the smallest machine that is the sum of two: they move independently, given the label, and both pay."""
     growth = growth or Growth()
@@ -59,20 +58,22 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
         parts = sorted(((number(pair), chance, reward) for pair, chance, reward in outcomes), key=lambda part: part[0])
         return merge_outcomes(Outcome(str(to), chance, reward) for to, chance, reward in parts)
 
+    memo: Memo = {}
+    left, right = (machine.diagrams.reordered(propositions, store).roots for machine in (first, second))
     diagrams, members = smallest(
         propositions,
         store,
         (first.index[first.initial], second.index[second.initial]),
-        product_moves(first.diagrams, second.diagrams, propositions, store, both),
+        lambda pair: store.combine(left[pair[0]], right[pair[1]], both, memo),
         lambda outcomes: [pair for pair, _, _ in outcomes],
         numbered,
         growth,
     )
     texts = [[f"{first.states[one]} + {second.states[other]}" for one, other in pairs] for pairs in members]
     meanings = [min(own, key=len) for own in texts]
-    states = distinct_names(["start", *meanings[1:]])
+    states = state_names(["start", *meanings[1:]])
     named = diagrams.map_values(lambda outs: tuple(replace(out, target=states[int(out.target)]) for out in outs))
-    return RewardMachine.from_diagrams(states, states[0], propositions, named, meanings.__getitem__)
+    return RewardMachine.from_diagrams(states, states[0], propositions, named, meaning=meanings.__getitem__)
 
 
 def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
@@ -92,7 +93,6 @@ def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> N
     return np.array(means, dtype=np.float64)
 
 
-@deep_recursion
 def state_digests(machine: RewardMachine) -> dict[str, str]:
     """Return for each state a digest of what it does on every label, however that is written.
 
@@ -111,7 +111,6 @@ def state_digests(machine: RewardMachine) -> dict[str, str]:
     return dict(zip(machine.states, digests, strict=True))
 
 
-@deep_recursion
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardMachine:
     """Return the machine that notices events only with some probability, at each step independently.
 
@@ -128,9 +127,10 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardM
         if name in diagrams.variables:
             diagrams = _noticed(machine, diagrams, diagrams.variables.index(name), float(chance))
     source = machine.source
-    has_source = source is not None and "chance" not in source
-    new_source = {**(source or {}), "chance": dict(chances)} if has_source else None
-    return machine.changed(diagrams=diagrams, written_rules=None, first_match=False, source=new_source)
+    if source is not None:
+        noticed = {name: float(chance) for name, chance in chances.items()}
+        source = None if "chance" in source else {**source, "chance": noticed}
+    return machine.changed(diagrams=diagrams, written_rules=None, first_match=False, source=source)
 
 
 def _noticed(machine: RewardMachine, diagrams: StateDiagrams, variable: int, chance: float) -> StateDiagrams:

@@ -17,14 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeAlias
 
 from praemia.errors import ParameterError
-from praemia.machines.diagrams import Diagrams, Growth, Memo
+from praemia.machines.diagrams import Diagrams, Growth
 from praemia.machines.state_diagrams import State, StateDiagrams, smallest
 
 PAY_SCHEMES = ("first", "each", "end")
 SATISFIED = " (satisfied)"
 PAID = "nothing: it has paid"
 
-Pair: TypeAlias = tuple[int, int]  # a state of each of two automata
 Earning: TypeAlias = tuple[int | None, bool]  # a state, or None once all is paid; whether the last step satisfied
 
 
@@ -96,47 +95,6 @@ def smallest_automaton(
         growth,
     )
     return Automaton(diagrams, members, text)
-
-
-def product_moves(
-    first: StateDiagrams, second: StateDiagrams, names: Iterable[str], store: Diagrams, join: Callable[[Any, Any], Any]
-) -> Callable[[Pair], int]:
-    """Return what gives the diagram of a pair of states, over names and in a store; ``join`` joins their values."""
-    memo: Memo = {}
-    left, right = (part.reordered(names, store).roots for part in (first, second))
-    return lambda pair: store.combine(left[pair[0]], right[pair[1]], join, memo)
-
-
-def join(operator: str, first: Automaton[Any], second: Automaton[Any], growth: Growth) -> Automaton[Any]:
-    """Return the automaton that accepts what two both accept (operator "&"), or what one of them does ("|")."""
-    both = operator == "&"
-    decisive = 0 if both else 1
-    ends = [_decided_state(part, decisive) for part in (first, second)]
-    if 0 in ends:
-        return first if ends[0] == 0 else second
-    decided = (0, ends[1] or 0) if ends[0] is None else (ends[0], 0)  # one pair for all that are decided
-
-    def joint(one: Move, other: Move) -> tuple[Pair, int]:
-        pair = (one.target, other.target)
-        is_decided = pair[0] == ends[0] or pair[1] == ends[1]
-        return decided if is_decided else pair, min(one.output, other.output) if both else max(one.output, other.output)
-
-    def text(pair: Pair) -> str:
-        neutral, absorbing = ("true", "false") if both else ("false", "true")
-        texts = dict.fromkeys((first.meaning(pair[0]), second.meaning(pair[1])))
-        if absorbing in texts:
-            return absorbing
-        parts = [f"({text})" if both and " | " in text else text for text in texts if text != neutral]
-        return f" {operator} ".join(parts) or neutral
-
-    names, store = tuple(dict.fromkeys((*first.propositions, *second.propositions))), Diagrams(growth)
-    moves = product_moves(first.diagrams, second.diagrams, names, store, joint)
-    return smallest_automaton(names, store, (0, 0), moves, text, growth)
-
-
-def _decided_state(automaton: Automaton[Any], output: int) -> int | None:
-    """Return the state that puts out the same at every step from now on, if there is one."""
-    return next((i for i in range(automaton.num_states) if automaton.constant_output(i) == output), None)
 
 
 def require_pay(pay: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
+from praemia.errors import ModelError
 from praemia.machines.formula import Formula
+from praemia.machines.labels import several
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
+from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 
@@ -35,7 +38,7 @@ class MachineBuilder:
     def __init__(self, initial: str, propositions: Iterable[str] | None = None, *, first_match: bool = False) -> None:
         self._initial = initial
         self._first_match = first_match
-        self._propositions = None if propositions is None else tuple(propositions)
+        self._propositions = None if propositions is None else several("propositions", propositions)
         self._states = {initial: None}
         self._rules: dict[tuple[str, Formula], list[Outcome]] = {}
 
@@ -44,7 +47,6 @@ class MachineBuilder:
         source: str,
         when: str | Formula,
         target: str,
-        *,
         probability: float = 1.0,
         reward: float | Reward = 0.0,
     ) -> MachineBuilder:
@@ -57,6 +59,13 @@ class MachineBuilder:
 
     def build(self) -> RewardMachine:
         """Return the machine, or raise a ModelError that says what is wrong with it."""
+        for (source, guard), outs in self._rules.items():
+            rest = 1.0 - math.fsum(out.probability for out in outs)
+            if TOLERANCE < rest < 1.0:
+                raise ModelError(
+                    f"state {source!r} on {str(guard)!r}: probabilities sum to {1.0 - rest:.12g}; they must sum to 1: "
+                    f"add .edge({source!r}, {str(guard)!r}, {source!r}, probability={rest:.12g}) if the rest stays"
+                )
         rules = tuple(Rule(source, guard, tuple(outs)) for (source, guard), outs in self._rules.items())
         read = dict.fromkeys(name for rule in rules for name in sorted(rule.guard.propositions()))
         propositions = tuple(read) if self._propositions is None else self._propositions

@@ -8,26 +8,22 @@ they are the same number (Bryant, 1986), and a child's number is smaller than it
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from enum import Enum
+from typing import Any
 
 from praemia.errors import SizeError
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
 CHECK_EVERY = 256  # nodes
 MAX_STATES = 100_000
-MAX_NODES = 10_000_000
+MAX_NODES = 2_000_000  # of a store; to build so many takes some seconds
 CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 TELL_SECONDS = 2.0
-DEEP = 100_000  # levels of recursion: a diagram is as deep as it has variables
 
 Memo = dict[tuple[int, int], int]
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 
 @dataclass
@@ -37,14 +33,13 @@ class Growth:
     max_states: int = MAX_STATES
     max_nodes: int = MAX_NODES
     tell: Callable[[str], None] | None = None
-    fewest_values: int = FEWEST_CANDIDATES
     num_states: int = 1
     _last: float = field(default_factory=time.monotonic)
 
     @property
     def max_values(self) -> int:
         """How many leaves diagrams may have: most become states, others are only met on the way."""
-        return max(self.fewest_values, CANDIDATES_PER_STATE * self.max_states)
+        return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
 
     def check(self, num_nodes: int, num_values: int) -> None:
         """Raise a SizeError when a limit is exceeded."""
@@ -58,35 +53,12 @@ class Growth:
             )
         if num_nodes > self.max_nodes:
             raise SizeError(
-                f"the guards outgrew their limit of {self.max_nodes:,} diagram nodes, which fits this computer's "
-                f"memory ({size}); use fewer propositions, or split the formula into a sum of machines"
+                f"the guards outgrew their limit of {self.max_nodes:,} diagram nodes ({size}); "
+                "use fewer propositions, or split the formula into a sum of machines"
             )
         if self.tell is not None and time.monotonic() - self._last > TELL_SECONDS:
             self._last = time.monotonic()
             self.tell(size)
-
-
-def deep_recursion(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let a function recurse from variable to variable: for hundreds of them Python's own limit is too low.
-
-    Such functions call each other from Python alone, so that the stack of C does not grow.
-    """
-
-    @wraps(function)
-    def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        try:
-            return function(*arguments, **named)
-        except RecursionError:
-            limit = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(limit, DEEP))
-            try:
-                return function(*arguments, **named)
-            except RecursionError:
-                raise SizeError("the text is too deeply nested, or reads too many propositions") from None
-            finally:
-                sys.setrecursionlimit(limit)
-
-    return wrapper
 
 
 class Diagrams:
@@ -145,24 +117,21 @@ class Diagrams:
         """Return what a leaf holds."""
         return self._values[leaf]
 
-    def below(self, roots: Iterable[int], seen: set[int] | None = None) -> list[int]:
-        """Return the leaves and nodes of diagrams, each once, but for those ``seen``, and add them there."""
-        seen = set() if seen is None else seen
+    def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
+        """Return the leaves and nodes of diagrams, each once; what is ``known``, and below that, is left out."""
         variable, low, high = self.variable, self.low, self.high
-        diagrams, waiting = [], list(roots)[::-1]
+        found, waiting = dict[int, None](), list(roots)[::-1]
         while waiting:
             diagram = waiting.pop()
-            if diagram not in seen:
-                seen.add(diagram)
-                diagrams.append(diagram)
+            if diagram not in found and diagram not in known:
+                found[diagram] = None
                 if variable[diagram] != LEAF:
                     waiting += (high[diagram], low[diagram])
-        return diagrams
+        return list(found)
 
-    def values(self, roots: Iterable[int], seen: set[int] | None = None) -> list[Any]:
-        """Return the values that diagrams can take, each once, without those below diagrams ``seen`` before."""
-        values = self._values
-        return [values[diagram] for diagram in self.below(roots, seen) if diagram in values]
+    def values(self, roots: Iterable[int]) -> list[Any]:
+        """Return the values that diagrams can take, each once."""
+        return [self._values[diagram] for diagram in self.below(roots) if diagram in self._values]
 
     def support(self, roots: Iterable[int]) -> set[int]:
         """Return the variables that diagrams depend on."""
@@ -172,23 +141,33 @@ class Diagrams:
         self, f: int, g: int, join: Callable[[Any, Any], Hashable], memo: Memo, zero: int = -1, unit: int = -1
     ) -> int:
         """Join two diagrams value by value; ``zero`` and ``unit`` are leaves that swallow or leave alone the other."""
-        if f == zero or g == zero:
-            return zero
-        if f == unit or g == unit:
-            return g if f == unit else f
-        result = memo.get((f, g))
-        if result is not None:
-            return result
-        first, second = self.variable[f], self.variable[g]
-        top = min(first, second)
-        if top == LEAF:
-            result = self.leaf(join(self._values[f], self._values[g]))
-        else:
-            f0, f1 = (self.low[f], self.high[f]) if first == top else (f, f)
-            g0, g1 = (self.low[g], self.high[g]) if second == top else (g, g)
-            low = self.combine(f0, g0, join, memo, zero, unit)
-            result = self.node(top, low, self.combine(f1, g1, join, memo, zero, unit))
-        memo[f, g] = result
+        variable, low, high = self.variable, self.low, self.high
+
+        def known(f: int, g: int) -> int | None:
+            if f == zero or g == zero:
+                return zero
+            return g if f == unit else f if g == unit else memo.get((f, g))
+
+        result = known(f, g)
+        waiting = [(f, g)] if result is None else []  # a stack of our own: diagrams may be deeper than Python recurses
+        while waiting:
+            f, g = pair = waiting[-1]
+            first, second = variable[f], variable[g]
+            top = first if first < second else second
+            if top == LEAF:
+                result = self.leaf(join(self._values[f], self._values[g]))
+            else:
+                f0, f1 = (low[f], high[f]) if first == top else (f, f)
+                g0, g1 = (low[g], high[g]) if second == top else (g, g)
+                if_false, if_true = known(f0, g0), known(f1, g1)
+                if if_false is None or if_true is None:
+                    waiting += [(f1, g1)] if if_true is None else []
+                    waiting += [(f0, g0)] if if_false is None else []
+                    continue
+                result = self.node(top, if_false, if_true)
+            memo[pair] = result
+            waiting.pop()
+        assert result is not None
         return result
 
     def map(
@@ -200,33 +179,40 @@ class Diagrams:
     ) -> int:
         """Change every value of a diagram, here or in another store with the same variables."""
         memo, target = {} if memo is None else memo, self if target is None else target
-        result = memo.get(f)
-        if result is not None:
-            return result
-        if self.variable[f] == LEAF:
-            result = target.leaf(change(self._values[f]))
-        else:
-            low = self.map(self.low[f], change, memo, target)
-            result = target.node(self.variable[f], low, self.map(self.high[f], change, memo, target))
-        memo[f] = result
-        return result
+        for diagram in sorted(self.below([f], memo)):  # children before their parents
+            if self.variable[diagram] == LEAF:
+                memo[diagram] = target.leaf(change(self._values[diagram]))
+            else:
+                memo[diagram] = target.node(self.variable[diagram], memo[self.low[diagram]], memo[self.high[diagram]])
+        return memo[f]
 
-    def choose(self, variable: int, low: int, high: int, memo: Memo | None = None) -> int:
+    def choose(self, variable: int, low: int, high: int) -> int:
         """Return the diagram that decides a variable, wherever it stands in the order."""
-        memo = {} if memo is None else memo
-        top = min(self.variable[low], self.variable[high])
-        if variable <= top:
+        if variable <= min(self.variable[low], self.variable[high]):
             return self.node(variable, self.cofactor(low, variable, False), self.cofactor(high, variable, True))
-        if (low, high) not in memo:
-            parts = [
-                self.choose(variable, self.cofactor(low, top, way), self.cofactor(high, top, way), memo)
-                for way in (False, True)
-            ]
-            memo[low, high] = self.node(top, *parts)
-        return memo[low, high]
+        nothing, all_values = self.leaf(_Mask.NOTHING), self.leaf(_Mask.ALL)
+
+        def where(mask: int, diagram: int) -> int:
+            return self.combine(mask, diagram, _one, {}, zero=nothing, unit=all_values)
+
+        if_false = where(self.node(variable, all_values, nothing), low)
+        if_true = where(self.node(variable, nothing, all_values), high)
+        return self.combine(if_false, if_true, _one, {}, unit=nothing)
 
     def cofactor(self, diagram: int, variable: int, value: bool) -> int:
         """Return a diagram where a variable that comes first, if it occurs at all, has a value."""
         if self.variable[diagram] != variable:
             return diagram
         return self.high[diagram] if value else self.low[diagram]
+
+
+class _Mask(Enum):
+    """Values that keep all or nothing of a diagram."""
+
+    ALL = 1
+    NOTHING = 0
+
+
+def _one(value: Any, other: Any) -> Any:
+    """Join two values of which one is always a unit, so that they never meet."""
+    raise AssertionError(value, other)

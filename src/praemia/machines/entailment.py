@@ -1,4 +1,4 @@
-"""Which formulas imply which, decided by their syntax: sound on every non-empty trace, but not complete.
+"""Which formulas imply X h, F h or g U h, decided by their syntax: sound on every non-empty trace, but not complete.
 
 Residuals that differ only by something implied are one state; so the fewer implications are missed, the fewer states
 are built before the machine is minimised. F(a & X F b) implies F b, for example, so their disjunction is F b.
@@ -6,81 +6,43 @@ are built before the machine is minimised. F(a & X F b) implies F b, for example
 
 from __future__ import annotations
 
-from praemia.machines.formula import FALSE, TRUE, Formula
+from itertools import chain
+from typing import TypeAlias
 
-Answers = dict[tuple[Formula, Formula], bool]
+from praemia.machines.formula import FALSE, TRUE, Formula, fold
+
+Pair: TypeAlias = tuple[Formula, Formula]  # the first is to imply the second
+Answers: TypeAlias = dict[Pair, bool]
 
 
 def entails(f: Formula, g: Formula, memo: Answers) -> bool:
     """Tell whether f is found to imply g; both have ``!`` before names only. ``memo`` keeps the answers."""
-    if f in (g, FALSE) or g == TRUE:
-        return True
-    if (f, g) not in memo:
-        memo[f, g] = _entails(f, g, memo)
-    return memo[f, g]
+    return fold((f, g), _is_found, memo, lambda pair: list(chain.from_iterable(_ways(*pair))))
 
 
-def _entails(f: Formula, g: Formula, memo: Answers) -> bool:
-    # Loops in place of all() and any(): through those, deep formulas would exhaust the stack of C.
+def _is_found(pair: Pair, answers: list[bool]) -> bool:
+    found = iter(answers)
+    return True in {False not in [next(found) for _ in way] for way in _ways(*pair)}
+
+
+def _ways(f: Formula, g: Formula) -> list[list[Pair]]:
+    """Return ways to show that f implies g: for each, the implications that suffice."""
+    if f in (g, FALSE) or g is TRUE:
+        return [[]]
     if f.operator == "|" or g.operator == "&":
-        for part in f.parts if f.operator == "|" else g.parts:
-            if not (entails(part, g, memo) if f.operator == "|" else entails(f, part, memo)):
-                return False
-        return True
-    if f.operator == "&":
-        for part in f.parts:
-            if entails(part, g, memo):
-                return True
-    if g.operator == "|":
-        for part in g.parts:
-            if entails(f, part, memo):
-                return True
-    return _by_the_left(f, g, memo) or _by_the_right(f, g, memo) or _by_both(f, g, memo)
-
-
-def _by_the_left(f: Formula, g: Formula, memo: Answers) -> bool:
-    """Use what f says of the present step, or that g = F h holds now if it holds later."""
-    later = g.operator == "F"
-    match f.operator:
-        case "G":
-            return entails(f.parts[0], g, memo)
-        case "F" | "X":
-            return later and entails(f.parts[0], g, memo)
-        case "R":
-            return entails(f.parts[1], g, memo)
-        case "U":
-            return entails(f.parts[1], g, memo) and (later or entails(f.parts[0], g, memo))
-        case "W":
-            return entails(f.parts[1], g, memo) and entails(f.parts[0], g, memo)
-        case _:
-            return False
-
-
-def _by_the_right(f: Formula, g: Formula, memo: Answers) -> bool:
-    """Use what is sufficient for g at the present step."""
-    match g.operator:
-        case "F":
-            return entails(f, g.parts[0], memo)
-        case "U" | "W":
-            return entails(f, g.parts[1], memo)
-        case "R":
-            return entails(f, g.parts[0], memo) and entails(f, g.parts[1], memo)
-        case _:
-            return False
-
-
-def _by_both(f: Formula, g: Formula, memo: Answers) -> bool:
-    """Compare operators of the same kind part by part."""
-    match f.operator, g.operator:
-        case ("X", "X") | ("X", "WX") | ("WX", "WX"):
-            return entails(f.parts[0], g.parts[0], memo)
-        case "G", ("G" | "WX"):
-            return entails(f, g.parts[0], memo)
-        case "G", "R":
-            return entails(f.parts[0], g.parts[1], memo)
-        case "G", "W":
-            return entails(f.parts[0], g.parts[0], memo)
-        case ("U", "U") | ("U", "W") | ("W", "W") | ("R", "R"):
-            return entails(f.parts[0], g.parts[0], memo) and entails(f.parts[1], g.parts[1], memo)
-        case _:
-            return False
+        return [[(part, g) for part in f.parts] if f.operator == "|" else [(f, part) for part in g.parts]]
+    ways = [[(part, g)] for part in f.parts] if f.operator == "&" else []
+    match g.operator, f.operator:
+        case "|", _:
+            ways += [[(f, part)] for part in g.parts]
+        case "F", "X" | "F" | "U":
+            ways += [[(f, g.parts[0])], [(f.parts[-1], g)]]
+        case "F", _:
+            ways += [[(f, g.parts[0])]]
+        case "U", "U":
+            ways += [[(f, g.parts[1])], list(zip(f.parts, g.parts, strict=True))]
+        case "U", _:
+            ways += [[(f, g.parts[1])]]
+        case "X", "X":
+            ways += [[(f.parts[0], g.parts[0])]]
+    return ways

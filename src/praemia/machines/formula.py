@@ -14,8 +14,9 @@ Constructors do what is cheap and never wrong: constants vanish, conjunctions ar
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -31,6 +32,7 @@ _TIGHTNESS = {"|": 1, "&": 2, "U": 3, "R": 3, "W": 3, "S": 3}
 _UNARY = 4
 _READ_AS = re.compile(PLAIN_NAME)
 
+Node = TypeVar("Node", bound=Hashable)
 Result = TypeVar("Result")
 
 
@@ -173,22 +175,18 @@ def binary(operator: str, left: Formula, right: Formula) -> Formula:
     return unary("G", left) if right == FALSE else Formula(operator, (left, right))
 
 
-def _parts(formula: Formula) -> Sequence[Formula]:
-    return formula.parts
-
-
 def fold(
-    formula: Formula,
-    step: Callable[[Formula, list[Result]], Result],
-    results: dict[Formula, Result] | None = None,
-    parts: Callable[[Formula], Sequence[Formula]] = _parts,
+    whole: Node,
+    step: Callable[[Node, list[Result]], Result],
+    results: dict[Node, Result] | None = None,
+    parts: Callable[[Node], Sequence[Node]] = operator.attrgetter("parts"),
 ) -> Result:
     """Compute something of a formula from what was computed of its parts: each once, and however deep it is nested.
 
-    ``results`` keeps what was computed, for the next time.
+    ``results`` keeps what was computed, for the next time. With ``parts``, anything that has parts is folded.
     """
     results = {} if results is None else results
-    waiting = [formula]
+    waiting = [whole]
     while waiting:
         top = waiting[-1]
         own = () if top in results else parts(top)
@@ -199,7 +197,7 @@ def fold(
         waiting.pop()
         if top not in results:
             results[top] = step(top, [results[part] for part in own])
-    return results[formula]
+    return results[whole]
 
 
 def negation(formula: Formula, opposites: dict[Formula, Formula] | None = None) -> Formula:

@@ -10,14 +10,14 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
-from praemia.limits import memory_limit
-from praemia.machines.algebra import add, distinct_names
+from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean, require_whole
+from praemia.machines.algebra import add, state_names
 from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
-from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth, deep_recursion
-from praemia.machines.dialects import likely_meanings, parse_formula
+from praemia.machines.diagrams import MAX_STATES, Growth
+from praemia.machines.labels import distinct_names
 from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_automaton
@@ -25,7 +25,6 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome
 
 MOST_NAMED = 1_000  # states of a machine; those of a larger one are numbered
-BYTES_PER_NODE = 500  # of a diagram, with its entries in tables
 
 Pay: TypeAlias = float | Reward | Mapping[str, Any]
 
@@ -46,20 +45,18 @@ class Payment(NamedTuple):
                     raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
             reward, pay = value.get("reward", 1.0), value.get("pay", pay)
         require_pay(pay)
-        is_number = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
+        is_number = isinstance(reward, Real) and not isinstance(reward, bool) and math.isfinite(reward)
         if not is_number and not isinstance(reward, Reward):
             raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
-        law = Reward.of(reward)
-        if pay == "end" and not law.is_constant:
-            raise ParameterError(f"the reward {law} with pay='end', which may take back what it paid; give a number")
-        return cls(law, pay)
+        given = Reward.of(reward)
+        if pay == "end" and not given.is_constant:
+            raise ParameterError(f"the reward {given} with pay='end', which may take back what it paid; give a number")
+        return cls(given, pay)
 
 
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
-    """Return limits that fit this computer's memory."""
-    if isinstance(max_states, bool) or not isinstance(max_states, int) or max_states < 1:
-        raise ParameterError(f"max_states={max_states!r}; expected a whole number, at least 1")
-    return Growth(max_states, min(MAX_NODES, memory_limit() // (4 * BYTES_PER_NODE)), tell)
+    """Return the limits of a construction."""
+    return Growth(require_whole("max_states", max_states), tell=tell)
 
 
 def machine_from(
@@ -85,15 +82,14 @@ def machine_from(
         raise ParameterError("several formulas have rewards of their own; leave out reward=")
     else:
         texts = text
-    allowed = None if propositions is None else tuple(propositions)
+    allowed = None if propositions is None else distinct_names("proposition", propositions)
     growth = growth or growth_limits()
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
         accepting = accepting_automaton(kind, part, growth, syntax)
         _require_allowed(accepting.propositions, allowed)
-        spellings = _odd_spellings(part) if kind == "formula" and syntax == "praemia" and allowed is None else ()
-        for warning in (*spellings, *_odd_payments(kind, part, accepting, payment)):
+        for warning in _odd_payments(kind, part, accepting, payment):
             warnings.warn(warning, PraemiaWarning, stacklevel=3)
         names = accepting.propositions if allowed is None else allowed
         machines.append(_paying_machine(accepting, payment, names, growth))
@@ -129,18 +125,7 @@ def _require_allowed(names: Iterable[str], allowed: Collection[str] | None) -> N
     """Refuse a name that no label has, and say what was probably meant."""
     for name in names:
         if allowed is not None and name not in allowed:
-            meaning = likely_meanings([name], allowed).get(name)
-            remedy = f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(allowed))
-            raise ModelError(f"unknown proposition {name!r}{remedy}")
-
-
-def _odd_spellings(text: str) -> Iterator[str]:
-    """Point out names that are probably meant as operators."""
-    for name, meaning in likely_meanings(parse_formula(text).bare_names).items():
-        yield (
-            f"the formula {text!r} reads a proposition {name!r}; if {meaning} is meant, write that or name the syntax; "
-            f'if the name is meant, write it in quotes: "{name}"'
-        )
+            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
 
 
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:
@@ -155,7 +140,6 @@ def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Paym
         )
 
 
-@deep_recursion
 def _paying_machine(
     accepting: Automaton[Any], payment: Payment, propositions: Sequence[str], growth: Growth
 ) -> RewardMachine:
@@ -165,7 +149,7 @@ def _paying_machine(
     if payment.pay == "end":
         laws[-1] = Reward.of(-payment.reward.values[0])
     endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
-    states = distinct_names(_name(paying, state, ending) for state, ending in enumerate(endings))
+    states = state_names(_name(paying, state, ending) for state, ending in enumerate(endings))
 
     def outcomes(step: Move) -> tuple[Outcome]:
         return (Outcome(states[step.target], 1.0, laws[step.output]),)
@@ -173,7 +157,8 @@ def _paying_machine(
     def meaning(state: int) -> str:
         return "nothing more is paid" if endings[state] == "over" else paying.meaning(state)
 
-    return RewardMachine.from_diagrams(states, states[0], propositions, paying.diagrams.map_values(outcomes), meaning)
+    diagrams = paying.diagrams.map_values(outcomes)
+    return RewardMachine.from_diagrams(states, states[0], tuple(propositions), diagrams, meaning=meaning)
 
 
 def _ending(accepting: Automaton[Any], paying: Automaton[Earning], state: int) -> str | None:

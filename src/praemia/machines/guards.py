@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, fold, negation, proposition
 from praemia.machines.labels import Label
 
@@ -141,7 +141,7 @@ class Booleans(Diagrams):
         return bits[f]
 
     def restrict(self, f: int, variable: int, value: bool) -> int:
-        """Return a function where a variable has a value."""
+        """Return a function where a variable, which must be one of the first few hundred, has a value."""
         return self._restrict(f, variable, value, {})
 
     def _restrict(self, f: int, variable: int, value: bool, memo: dict[int, int]) -> int:
@@ -159,7 +159,10 @@ class Booleans(Diagrams):
         There can be exponentially many: more than ``most`` are refused.
         """
         single = self._single_term(f)
-        return self._terms(f, f, most, {})[0] if single is None else [single]
+        try:
+            return self._terms(f, f, most, {})[0] if single is None else [single]
+        except RecursionError:
+            raise SizeError("a guard that reads too many propositions; it is too long to be written out") from None
 
     def _single_term(self, f: int) -> Term | None:
         """Return the one term that a function is, if it is one: most guards are, and this is fast."""
@@ -206,7 +209,6 @@ def _joined(operator: str, parts: list[Formula], neutral: Formula) -> Formula:
     return Formula(operator, tuple(parts)) if len(parts) > 1 else parts[0] if parts else neutral
 
 
-@deep_recursion
 def example_label(guard: Formula) -> Label | None:
     """Return a label on which a guard holds, or None where it never does."""
     functions = Booleans()

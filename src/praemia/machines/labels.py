@@ -7,7 +7,6 @@ that match it. Labels are interned: a label that occurs gets a number, one that 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Integral
@@ -16,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ContradictionError, ModelError, did_you_mean
+from praemia.errors import ContradictionError, ModelError, ParameterError, did_you_mean, require_distinct
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
@@ -58,63 +57,40 @@ class LabelRule:
 
 def _whole(place: str, number: object) -> int:
     if not isinstance(number, Integral):
-        raise ModelError(f"the {place} of a label rule is {number!r}; expected a whole number, or None for any")
+        raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
     return int(number)
 
 
-class Labelling(ABC):
-    """The label of every transition (o, a, o'), whether or not it can happen."""
-
-    @abstractmethod
-    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        """Return the number of each transition's label, and the labels by number."""
-
-    @abstractmethod
-    def propositions(self) -> Label | None:
-        """Return the propositions that can occur, or None when they cannot be known beforehand."""
-
-
 @dataclass(frozen=True)
-class RuleLabelling(Labelling):
-    """A labelling by rules, decided for whole arrays at once."""
+class Labelling:
+    """The label of every transition (o, a, o'), whether or not it can happen: by rules, or by a function of the user's.
+
+    Rules are decided for whole arrays at once; a function is called once for each transition that is requested.
+    """
 
     rules: tuple[LabelRule, ...] = ()
+    function: LabelFunction | None = None
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        """Return the index of each transition's label, and the labels by index."""
+        if self.function is not None:
+            return _call(self.function, sources, actions, targets)
         labels: list[Label] = [frozenset()]
         numbers = np.zeros(len(sources), dtype=np.int64)
-        for pattern in sorted({self._pattern(rule) for rule in self.rules}):
-            rules = [rule for rule in self.rules if self._pattern(rule) == pattern]
+        for pattern in sorted({_pattern(rule) for rule in self.rules}):
             columns = [col for col, used in zip((sources, actions, targets), pattern, strict=True) if used]
-            part, part_labels = _match(rules, columns)
+            part, part_labels = _match([rule for rule in self.rules if _pattern(rule) == pattern], columns)
             numbers, labels = _unite(numbers, labels, part, part_labels)
         return numbers.astype(np.int32), labels
 
+    @property
+    def by_rules(self) -> bool:
+        """Whether the rules say all."""
+        return self.function is None
+
     def propositions(self) -> Label:
+        """Return the propositions of the rules; those of a function cannot be known beforehand."""
         return frozenset().union(*(rule.propositions for rule in self.rules))
-
-    @staticmethod
-    def _pattern(rule: LabelRule) -> tuple[bool, bool, bool]:
-        return (rule.source is not None, rule.action is not None, rule.target is not None)
-
-
-@dataclass(frozen=True)
-class FunctionLabelling(Labelling):
-    """A labelling by a function of the user's, called once for each transition that is asked for."""
-
-    function: LabelFunction
-
-    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        number_of: dict[Label, int] = {frozenset(): 0}
-        numbers = np.empty(len(sources), dtype=np.int32)
-        for i, (o, a, z) in enumerate(zip(sources.tolist(), actions.tolist(), targets.tolist(), strict=True)):
-            numbers[i] = number_of.setdefault(
-                as_label(self.function(o, a, z), f"the label of ({o}, {a}, {z})"), len(number_of)
-            )
-        return numbers, list(number_of)
-
-    def propositions(self) -> None:
-        return None
 
 
 Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction | Mapping[int, str | Iterable[str]]
@@ -125,9 +101,9 @@ def as_labelling(labels: Labels) -> Labelling:
     if isinstance(labels, Labelling):
         return labels
     if callable(labels):
-        return FunctionLabelling(labels)
+        return Labelling(function=labels)
     if isinstance(labels, Mapping):
-        return RuleLabelling(tuple(LabelRule(names, target=o) for o, names in labels.items()))
+        return Labelling(tuple(LabelRule(names, target=o) for o, names in labels.items()))
     rules = tuple(labels) if isinstance(labels, Iterable) else (labels,)
     for rule in rules:
         if not isinstance(rule, LabelRule):
@@ -135,7 +111,21 @@ def as_labelling(labels: Labels) -> Labelling:
                 f"labels have {rule!r}; expected LabelRules, a function (o, a, o') -> propositions, or a dictionary "
                 "from next observations to propositions"
             )
-    return RuleLabelling(rules)
+    return Labelling(rules)
+
+
+def several(what: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple; refuse one bare name, which would be split into letters."""
+    if isinstance(names, str):
+        raise ParameterError(f"{what}={names!r}; expected several names, such as [{names!r}]")
+    return tuple(names)
+
+
+def distinct_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of states or propositions; refuse a bare name, and one that is listed twice."""
+    listed = several(f"{kind}s", names)
+    require_distinct(kind, listed)
+    return listed
 
 
 def as_label(propositions: object, what: str, allowed: Collection[str] | None = None) -> Label:
@@ -160,18 +150,15 @@ def format_label(label: Set[str]) -> str:
     return "{" + ", ".join(sorted(label)) + "}"
 
 
-class SeenLabels(Labelling):
+class SeenLabels:
     """The labels of transitions that were seen, a function of (o, a, o'); ``ignored`` propositions do not count."""
 
     def __init__(self, ignored: Label = frozenset()) -> None:
         self._labels: dict[tuple[int, int, int], Label] = {}
         self._ignored = ignored
 
-    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        return FunctionLabelling(lambda *transition: self._labels[transition]).of(sources, actions, targets)
-
-    def propositions(self) -> None:
-        return None
+    def __call__(self, o: int, a: int, z: int) -> Label:
+        return self._labels[o, a, z]
 
     def add(self, transition: tuple[int, int, int], label: Label) -> None:
         """Note a label; refuse one that contradicts what was seen before."""
@@ -182,6 +169,21 @@ class SeenLabels(Labelling):
                 f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
                 "another time; labels must be a function of (o, a, o')"
             )
+
+
+def _call(
+    function: LabelFunction, sources: Indices, actions: Indices, targets: Indices
+) -> tuple[NDArray[np.int32], list[Label]]:
+    """Call a label function for each transition."""
+    number_of: dict[Label, int] = {frozenset(): 0}
+    places = zip(sources.tolist(), actions.tolist(), targets.tolist(), strict=True)
+    found = (as_label(function(o, a, z), f"the label of ({o}, {a}, {z})") for o, a, z in places)
+    numbers = [number_of.setdefault(label, len(number_of)) for label in found]
+    return np.array(numbers, dtype=np.int32), list(number_of)
+
+
+def _pattern(rule: LabelRule) -> tuple[bool, bool, bool]:
+    return (rule.source is not None, rule.action is not None, rule.target is not None)
 
 
 def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:

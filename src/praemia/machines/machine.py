@@ -3,7 +3,8 @@
 A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
 environment carries the label σ, the rule of q whose guard holds on σ is used: the machine moves to q' with
 probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
-pays 0. A deterministic machine is one that has a single outcome in every state, on every label.
+pays the idle reward: 0, unless rewards were mapped. A machine is deterministic if there is a single outcome in every
+state, on every label.
 
 A machine keeps one decision diagram per state, from a label to the outcomes there. The rules are what somebody wrote;
 where nobody wrote any, as in a machine from a formula, they are derived from the diagrams when they are asked for.
@@ -11,17 +12,18 @@ where nobody wrote any, as in a machine from a formula, they are derived from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, ParameterError, require_distinct, unknown_name
-from praemia.machines.diagrams import MAX_STATES, deep_recursion
+from praemia.errors import ModelError, unknown_name
+from praemia.machines.diagrams import MAX_STATES
+from praemia.machines.labels import distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     ZERO,
@@ -40,17 +42,24 @@ from praemia.text_tables import plural
 if TYPE_CHECKING:
     from praemia.pictures.diagrams import MachineDrawing
 
+_STORED = (
+    *("states", "initial", "propositions", "diagrams", "written_rules"),
+    *("first_match", "idle_reward", "source", "meaning"),
+)
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+
 class RewardMachine(Displayed):
-    """A probabilistic reward machine: frozen, and valid once it exists.
-
-    With ``first_match`` the rules of a state are tried in their order and the first whose guard holds is taken. A rule
-    whose guard is ``else`` is taken where no other does, wherever it stands.
+    """A probabilistic reward machine: never changed, and valid once it exists.
 
     Two machines are equal if they have the same states in the same order, the same initial state, the same propositions
     in any order, and the same outcomes in every state on every label, however the rules are written.
-    ``dataclasses.replace`` makes a changed copy.
+
+    Parameters
+    ----------
+    rules : each a ``Rule``, or a mapping as in files: ``{"from": "a", "when": "item & !b", "to": "b", "reward": 1}``.
+        A rule whose guard is ``else`` is taken where no other is, wherever it stands.
+    first_match : the rules of a state are tried in their order, and the first whose guard holds is taken.
+    idle_reward : of a step on which no rule holds, and of those left when an episode has ended.
 
     Attributes
     ----------
@@ -68,50 +77,73 @@ class RewardMachine(Displayed):
     [('loaded', 0.8), ('empty', 0.2)]
     """
 
-    idle_reward = ZERO  # of a step on which nothing happens, and of those left when an episode has ended
-
     states: tuple[str, ...]
     initial: str
     propositions: tuple[str, ...]
-    # Derived rules can be half a million: they wait until they are asked for.
-    rules: tuple[Rule, ...] = cached_property(  # type: ignore[assignment]
-        lambda self: (
-            derive_rules(self.states, self.diagrams, self.idle_reward)
-            if self.written_rules is None
-            else self.written_rules
-        )
-    )
-    first_match: bool = False
-    written_rules: tuple[Rule, ...] | None = field(init=False)
-    diagrams: StateDiagrams = field(init=False)
-    source: Mapping[str, Any] | None = field(init=False)
-    _meaning: Callable[[int], str] = field(init=False)  # of a state's number
+    diagrams: StateDiagrams
+    written_rules: tuple[Rule, ...] | None
+    first_match: bool
+    idle_reward: Reward
+    source: Mapping[str, Any] | None
+    meaning: Callable[[int], str]
 
     def __init__(
         self,
-        states: Sequence[str],
+        states: Iterable[str],
         initial: str,
-        propositions: Sequence[str],
-        rules: Sequence[Rule],
+        propositions: Iterable[str],
+        rules: Iterable[Rule | Mapping[str, Any]],
         first_match: bool = False,
+        idle_reward: float | Reward = 0.0,
     ) -> None:
-        self._fill(states, initial, propositions, first_match=first_match, source=None)
-        validate_rules(rules, self.index, self.propositions)
-        diagrams = build_diagrams(by_source(states, rules), self.idle_reward, first_match)
-        self.__dict__.update(written_rules=tuple(rules), diagrams=diagrams, _meaning=self.states.__getitem__)
+        states, propositions = distinct_names("state", states), distinct_names("proposition", propositions)
+        if not states:
+            raise ModelError("a machine without states; give at least one")
+        if initial not in states:
+            raise unknown_name("machine state", initial, states)
+        written, idle = tuple(map(Rule.of, rules)), Reward.of(idle_reward)
+        validate_rules(written, set(states), propositions)
+        diagrams = build_diagrams(by_source(states, written), idle, first_match)
+        self._store(states, initial, propositions, diagrams, written, first_match, idle)
+
+    def _store(
+        self,
+        states: tuple[str, ...],
+        initial: str,
+        propositions: tuple[str, ...],
+        diagrams: StateDiagrams,
+        written_rules: tuple[Rule, ...] | None = None,
+        first_match: bool = False,
+        idle_reward: Reward = ZERO,
+        source: Mapping[str, Any] | None = None,
+        meaning: Callable[[int], str] | None = None,
+    ) -> None:
+        """Set all attributes; ``meaning`` is that of a state's number."""
+        parts = (states, initial, propositions, diagrams, written_rules, first_match, idle_reward, source)
+        self.__dict__.update(zip(_STORED, (*parts, meaning or states.__getitem__), strict=True))
 
     @classmethod
-    def from_diagrams(
-        cls,
-        states: Sequence[str],
-        initial: str,
-        propositions: Sequence[str],
-        diagrams: StateDiagrams,
-        meaning: Callable[[int], str],
-    ) -> RewardMachine:
-        """Return the machine of diagrams whose values are tuples of outcomes; ``meaning`` is that of state i."""
-        values = {"written_rules": None, "diagrams": diagrams, "_meaning": meaning, "source": None}
-        return cls._of(states=states, initial=initial, propositions=propositions, **values)
+    def from_diagrams(cls, *parts: Any, **named: Any) -> RewardMachine:
+        """Return the machine of diagrams whose values are tuples of outcomes; ``_store`` names the parameters."""
+        machine = cls.__new__(cls)
+        machine._store(*parts, **named)
+        return machine
+
+    def changed(self, **changes: Any) -> RewardMachine:
+        """Return a copy with other stored attributes, whose diagrams are not built again."""
+        return self.from_diagrams(**{name: self.__dict__[name] for name in _STORED} | changes)
+
+    def replace(self, **changes: Any) -> RewardMachine:
+        """Return a copy with other parameters: states, initial, propositions, rules, first_match, idle_reward.
+
+        >>> RewardMachine.from_ltlf("F item").replace(initial="done").expected_rewards([{"item"}])
+        array([0.])
+        """
+        names = ("states", "initial", "propositions", "rules", "first_match", "idle_reward")
+        return RewardMachine(**{name: getattr(self, name) for name in names} | changes)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a machine is never changed; machine.replace({name}=…) makes a changed copy")
 
     @classmethod
     def from_ltlf(
@@ -157,38 +189,12 @@ class RewardMachine(Displayed):
 
         return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
 
-    @classmethod
-    def _of(cls, **attributes: Any) -> Self:
-        machine = cls.__new__(cls)
-        machine._fill(**attributes)
-        return machine
-
-    def _fill(self, states: Sequence[str], initial: str, propositions: Sequence[str], **others: Any) -> None:
-        """Set the attributes, once they are known to be in order."""
-        require_distinct("state", states)
-        require_distinct("proposition", propositions)
-        if not states:
-            raise ModelError("a machine without states; give at least one")
-        if initial not in states:
-            raise unknown_name("machine state", initial, states)
-        self.__dict__.update(others, states=tuple(states), initial=initial, propositions=tuple(propositions))
-
-    def changed(self, **changes: Any) -> Self:
-        """Return a copy with other attributes: ``dataclasses.replace`` without building the diagrams again."""
-        return self._of(**self._attributes | changes)
-
-    @property
-    def _attributes(self) -> dict[str, Any]:
-        """The attributes that were not computed from others."""
-        return {
-            name: value
-            for name, value in self.__dict__.items()
-            if not isinstance(getattr(RewardMachine, name, None), cached_property)
-        }
-
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes with meanings as texts, since what writes them cannot be pickled."""
-        return self.__dict__ | {"_meaning": [*self.meanings.values()].__getitem__}
+        """Return the attributes with meanings as texts: the function that writes them cannot be pickled."""
+        return self.__dict__ | {"meaning": [*self.meanings.values()].__getitem__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RewardMachine):
@@ -219,10 +225,16 @@ class RewardMachine(Displayed):
         return {state: number for number, state in enumerate(self.states)}
 
     @cached_property
-    @deep_recursion
     def meanings(self) -> dict[str, str]:
         """For each state, in words or as a formula, what it stands for; its name, where nothing more is known."""
-        return {state: self._meaning(number) for number, state in enumerate(self.states)}
+        return {state: self.meaning(number) for number, state in enumerate(self.states)}
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules as they were written, or derived: those can be half a million, so they wait until requested."""
+        if self.written_rules is not None:
+            return self.written_rules
+        return derive_rules(self.states, self.diagrams, self.idle_reward)
 
     @property
     def num_states(self) -> int:
@@ -254,7 +266,7 @@ class RewardMachine(Displayed):
 
     @property
     def rewards(self) -> list[Reward]:
-        """All laws by which a step can be paid; that of a step on which nothing happens comes first."""
+        """All rewards that a step can have; that of a step on which nothing happens comes first."""
         return [self.idle_reward, *(outcome.reward for outcomes in self.diagrams.values() for outcome in outcomes)]
 
     @cached_property
@@ -277,10 +289,10 @@ class RewardMachine(Displayed):
         def mapped(outcomes: Outcomes) -> Outcomes:
             return tuple(replace(outcome, reward=to_unit(outcome.reward)) for outcome in outcomes)
 
-        changes = {"diagrams": self.diagrams.map_values(mapped), "idle_reward": to_unit(self.idle_reward)}
-        # What pays nothing is decided before rewards are rounded.
-        derived = {"written_rules": None, "first_match": False, "source": None, "settled_states": self.settled_states}
-        return MappedMachine._of(**self._attributes | changes | derived)
+        derived = {"written_rules": None, "first_match": False, "source": None}
+        unit = self.changed(diagrams=self.diagrams.map_values(mapped), idle_reward=to_unit(self.idle_reward), **derived)
+        unit.__dict__["settled_states"] = self.settled_states  # decided before rewards are rounded
+        return unit
 
     @cached_property
     def settled_states(self) -> frozenset[int]:
@@ -295,10 +307,8 @@ class RewardMachine(Displayed):
 
     def over(self, propositions: Iterable[str]) -> RewardMachine:
         """Return the same machine over a larger set of propositions, which it does not read."""
-        if isinstance(propositions, str):
-            raise ParameterError(f"propositions={propositions!r}; expected several names, such as [{propositions!r}]")
-        union = tuple(dict.fromkeys((*self.propositions, *propositions)))
-        return self.changed(propositions=union)
+        more = several("propositions", propositions)
+        return self.changed(propositions=tuple(dict.fromkeys((*self.propositions, *more))))
 
     def __add__(self, other: RewardMachine) -> RewardMachine:
         """Return the machine that pays what both pay; they move independently, given the label."""
@@ -325,26 +335,3 @@ class RewardMachine(Displayed):
         from praemia.machines.algebra import expected_rewards
 
         return expected_rewards(self, word)
-
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class MappedMachine(RewardMachine):
-    """A machine whose rewards were mapped: steps on which nothing happens pay something, and no file can hold it.
-
-    So do the steps that are left when an episode has ended, which do not count when machines are compared.
-    """
-
-    idle_reward: Reward = field(kw_only=True)
-
-    def __init__(
-        self,
-        states: Sequence[str],
-        initial: str,
-        propositions: Sequence[str],
-        rules: Sequence[Rule],
-        first_match: bool = False,
-        *,
-        idle_reward: Reward,
-    ) -> None:
-        self.__dict__["idle_reward"] = idle_reward
-        super().__init__(states, initial, propositions, rules, first_match)

@@ -11,12 +11,14 @@ and empty.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 from praemia.errors import SizeError
 from praemia.machines.automata import Automaton, smallest_automaton
 from praemia.machines.diagrams import Diagrams, Growth, Memo
-from praemia.machines.formula import Formula, read_name, write
+from praemia.machines.formula import Formula, fold, read_name, write
 from praemia.machines.guards import Booleans
 from praemia.machines.syntax import REGEX, Token, build, formula_of, mistake, parse
 
@@ -30,40 +32,42 @@ LETTERS = frozenset({"name", "!", "&", "|", "true", "false"})
 
 def regex_automaton(text: str, growth: Growth) -> Automaton[Any]:
     """Return the smallest automaton that accepts at every step at which all that was seen so far matches."""
-    try:
-        work = _Derivation(text, growth)
-        start: Derived = frozenset({work.expression})
-        return smallest_automaton(work.names, work.moves, start, work.moves_of, work.text, growth)
-    except RecursionError:
-        raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
+    work = _Derivation(text, growth)
+    start: Derived = frozenset({work.expression})
+    return smallest_automaton(work.names, work.moves, start, work.moves_of, work.text, growth)
 
 
 def _is_letter(expression: Formula) -> bool:
     return expression.operator in LETTERS
 
 
-def _is_nullable(expression: Formula) -> bool:
-    """Tell whether the empty word matches."""
+def _parts(expression: Formula) -> Sequence[Formula]:
+    """Return the expressions that an expression is made of; a letter has none."""
+    return () if _is_letter(expression) else expression.parts
+
+
+def _is_nullable(expression: Formula, parts: list[bool]) -> bool:
+    """Tell whether the empty word matches, given whether it matches the parts."""
     match expression.operator:
         case "empty" | "*":
             return True
-        case "sequence":
-            return all(map(_is_nullable, expression.parts))
-        case "either":
-            return any(map(_is_nullable, expression.parts))
-        case "+":
-            return _is_nullable(expression.parts[0])
+        case "sequence" | "+":
+            return all(parts)
         case _:
-            return False
+            return any(parts)
 
 
 def _sequence(first: Formula, second: Formula) -> Formula:
     """Join two expressions, grouped to the right so that equal ones look alike."""
     if first == EMPTY or second == EMPTY:
         return second if first == EMPTY else first
-    if first.operator == "sequence":
-        return _sequence(first.parts[0], _sequence(first.parts[1], second))
-    return Formula("sequence", (first, second))
+    items = []
+    while first.operator == "sequence":
+        item, first = first.parts
+        items.append(item)
+    for item in (first, *reversed(items)):
+        second = Formula("sequence", (item, second))
+    return second
 
 
 class _Derivation:
@@ -76,6 +80,7 @@ class _Derivation:
         self._letters = Booleans(names, growth)
         self._text = text
         self._memo: Memo = {}
+        self._nullable: dict[Formula, bool] = {}
         self._derivatives: dict[Formula, int] = {}
         self._texts: dict[Formula, str] = {}
         self.expression = build(tokens, self._placed)[0]
@@ -118,68 +123,57 @@ class _Derivation:
         # e+ is not written e e*: expressions would double with every +.
         return Formula(mark, expression.parts if expression.operator == "+" else (expression,))
 
+    def _may_end(self, expression: Formula) -> bool:
+        return fold(expression, _is_nullable, self._nullable, _parts)
+
     def moves_of(self, state: Derived) -> int:
         """Return the diagram from a label to (what is left to match, whether the trace may end here)."""
         result = self.moves.leaf(frozenset())
         for expression in sorted(state, key=self._text_of):  # nested tuples with equal beginnings compare slowly
-            result = self._union(result, self._derive(expression))
-        return self.moves.map(result, lambda left: (left, any(map(_is_nullable, left))))
+            result = self._union(result, fold(expression, self._derivative, self._derivatives, _parts))
+        return self.moves.map(result, lambda left: (left, any(map(self._may_end, left))))
 
     def _union(self, f: int, g: int) -> int:
         return self.moves.combine(f, g, lambda a, b: a | b, self._memo)
 
-    def _derive(self, expression: Formula) -> int:
-        if expression not in self._derivatives:
-            self._derivatives[expression] = self._derivative(expression)
-        return self._derivatives[expression]
-
-    def _derivative(self, expression: Formula) -> int:
-        """Return the diagram from a label to the set of what may be left of an expression."""
-        moves, parts = self.moves, expression.parts
+    def _derivative(self, expression: Formula, parts: list[int]) -> int:
+        """Return the diagram from a label to the set of what may be left of an expression, from those of its parts."""
         match expression.operator:
-            case "empty":
-                return moves.leaf(frozenset())
-            case "either":
-                result = moves.leaf(frozenset())
-                for part in parts:
-                    result = self._union(result, self._derive(part))
-                return result
+            case "empty" | "either":
+                return reduce(self._union, parts, self.moves.leaf(frozenset()))
             case "*" | "+":
-                return self._followed(parts[0], Formula("*", parts))
+                return self._followed(parts[0], Formula("*", expression.parts))
             case "sequence":
-                result = self._followed(*parts)
-                return self._union(result, self._derive(parts[1])) if _is_nullable(parts[0]) else result
+                first, second = expression.parts
+                followed = self._followed(parts[0], second)
+                return self._union(followed, parts[1]) if self._may_end(first) else followed
             case _:
                 letter = self._letters.function(expression)
-                return self._letters.map(letter, lambda yes: frozenset({EMPTY} if yes else ()), target=moves)
+                return self._letters.map(letter, lambda yes: frozenset({EMPTY} if yes else ()), target=self.moves)
 
-    def _followed(self, first: Formula, second: Formula) -> int:
-        return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left))
+    def _followed(self, derivative: int, second: Formula) -> int:
+        return self.moves.map(derivative, lambda left: frozenset(_sequence(item, second) for item in left))
 
     def text(self, state: Derived) -> str:
         """Write what is left to match."""
         return " | ".join(sorted(map(self._text_of, state))) or "false"
 
     def _text_of(self, expression: Formula) -> str:
-        if expression not in self._texts:
-            self._texts[expression] = self._write(expression)
-        return self._texts[expression]
+        return fold(expression, self._write, self._texts, _parts)
 
-    def _write(self, expression: Formula, tight: bool = False) -> str:
-        parts = expression.parts
+    def _write(self, expression: Formula, parts: list[str]) -> str:
         match expression.operator:
             case "empty":
                 return "()"
             case "*" | "+":
-                inner = self._write(parts[0], tight=True)
-                is_tight = inner.startswith("(") or inner.isidentifier() or inner == "."
+                (inner,), (part,) = parts, expression.parts
+                is_tight = inner.isidentifier() or inner == "." or (inner[0] == "(" and part.operator != "sequence")
                 return (inner if is_tight else f"({inner})") + expression.operator
             case "either":
-                text = f"({' | '.join(self._write(part) for part in parts if part != EMPTY)})"
-                return f"{text}?" if EMPTY in parts else text
+                text = f"({' | '.join(text for text in parts if text != '()')})"
+                return f"{text}?" if EMPTY in expression.parts else text
             case "sequence":
-                text = " ".join(self._write(part) for part in parts)
-                return f"({text})" if tight else text
+                return " ".join(parts)
             case _:
                 text = write(self._letters.formula(self._letters.function(expression)))
                 return "." if text == "true" else f"({text})" if "|" in text else text

@@ -1,4 +1,4 @@
-"""Rewards: a number, or a law over finitely many numbers and intervals. Values may be any finite numbers.
+"""Rewards: a number, or a distribution over finitely many numbers and intervals. Values may be any finite numbers.
 
 Users see their own units everywhere. Learners and bounds work in the unit range: ``RewardRange`` maps
 [min(0, lowest), max(1, highest)] onto [0, 1]. Rewards that lie in [0, 1] are left as they are, bit for bit.
@@ -19,7 +19,7 @@ LARGEST = 1e100  # far above any reward that is meant, far below where sums over
 
 
 class RewardPiece(NamedTuple):
-    """A piece of a reward law: a number, or an interval of which every number is as likely; and its probability.
+    """A piece of a distribution of rewards: a number, or a uniform interval; and its probability.
 
     ``praemia.kernels.records`` has the same fields in ``REWARD``, and ``pay``, which draws from one.
     """
@@ -42,7 +42,7 @@ class RewardPiece(NamedTuple):
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward law: value i, or a number drawn uniformly from [value i, value i + width i], with probability i.
+    """A distribution: with probability i value i, or a number sampled uniformly from [value i, value i + width i].
 
     Parameters
     ----------
@@ -91,6 +91,8 @@ class Reward:
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
         """Pay 1 with the given probability, else 0."""
+        if not 0.0 <= probability <= 1.0:
+            raise ModelError(f"a Bernoulli reward with probability {probability:g}; it must lie in [0, 1]")
         return cls((0.0, 1.0), (1.0 - probability, probability))
 
     @classmethod
@@ -109,7 +111,7 @@ class Reward:
 
     @classmethod
     def from_data(cls, data: Any) -> Reward:
-        """Read a reward as task files have it: a number, or a mapping that names a law."""
+        """Read a reward as task files have it: a number, or a mapping that names a distribution."""
         match data:
             case {"bernoulli": probability}:
                 return cls.bernoulli(probability)
@@ -129,7 +131,7 @@ class Reward:
         if self == Reward.uniform(*self._ends):
             return {"uniform": self._ends}
         if not self.is_discrete:
-            raise ModelError(f"the reward {self} mixes uniform laws; task files have no word for that")
+            raise ModelError(f"the reward {self} mixes uniform distributions; task files cannot express that")
         return {"values": self.values, "probabilities": self.probabilities}
 
     @classmethod
@@ -144,7 +146,7 @@ class Reward:
 
     @classmethod
     def sum(cls, first: Reward, second: Reward) -> Reward:
-        """Return the law of the sum of two independent rewards; the sum of two uniform ones cannot be expressed."""
+        """Return the distribution of the sum of two independent rewards, of which at most one is uniform."""
         if not first.is_discrete and not second.is_discrete:
             raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
         return cls._of_pieces((v + w, a + b, p * q) for v, a, p in first.pieces for w, b, q in second.pieces)
@@ -175,7 +177,8 @@ class Reward:
 
     @property
     def mean(self) -> float:
-        return math.fsum(piece.mean * piece.probability for piece in self.pieces)
+        mean = math.fsum(piece.mean * piece.probability for piece in self.pieces)
+        return min(max(mean, self.lowest), self.highest)  # probabilities may sum to a little more than 1
 
     @property
     def lowest(self) -> float:
@@ -189,7 +192,7 @@ class Reward:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The ends of an interval from which ``uniform`` makes this law again, bit for bit, if it is one interval."""
+        """The ends of an interval from which ``uniform`` makes this reward again bit for bit, if it is one."""
         near = self.lowest + self.widths[0]
         candidates = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
         return self.lowest, next((high for high in candidates if high - self.lowest == self.widths[0]), near)
@@ -239,4 +242,5 @@ class RewardRange:
         if self.is_unit:
             return reward
         values = tuple(min(1.0, max(0.0, (value - self.low) / self.span)) for value in reward.values)
-        return Reward(values, reward.probabilities, tuple(width / self.span for width in reward.widths))
+        widths = (min(width / self.span, 1.0 - value) for value, width in zip(values, reward.widths, strict=True))
+        return Reward(values, reward.probabilities, tuple(widths))

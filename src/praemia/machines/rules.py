@@ -11,15 +11,17 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias
 
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
-from praemia.machines.diagrams import Diagrams, Growth, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth
 from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_GUARD_NODES, Booleans
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
+from praemia.machines.syntax import parse_guard
 
 ZERO = Reward((0.0,))
 MAX_RULES = 1_000_000
@@ -28,11 +30,26 @@ MAX_PRODUCTS = 1_000  # of a guard that nobody wrote
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a rule may lead: a machine state, with which probability, paying what."""
+    """Where a rule may lead: a machine state, with which probability, paying what.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.Outcome("done", 0.9, praemia.Reward.of(1)).reward.mean
+    1.0
+    """
 
     target: str
     probability: float = 1.0
     reward: Reward = ZERO
+
+    @classmethod
+    def of(cls, target: str, value: Any, reward: Any) -> Outcome:
+        """Read an outcome as files have it: a probability, or a mapping with ``probability`` and ``reward``."""
+        own = value if isinstance(value, Mapping) else {"probability": value}
+        if not own.keys() <= {"probability", "reward"} or not isinstance(own.get("probability", 1.0), Real):
+            raise ModelError(f"the outcome {target!r} is {value!r}; expected a probability, or probability and reward")
+        return cls(target, float(own.get("probability", 1.0)), Reward.from_data(own.get("reward", reward)))
 
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
@@ -40,11 +57,31 @@ Outcomes: TypeAlias = tuple[Outcome, ...]
 
 @dataclass(frozen=True)
 class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
+    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rule = praemia.Rule.of({"from": "q", "when": "a", "to": {"back": {"probability": 0.8, "reward": 1}, "q": 0.2}})
+    >>> [(outcome.target, outcome.probability, outcome.reward.mean) for outcome in rule.outcomes]
+    [('back', 0.8, 1.0), ('q', 0.2, 0.0)]
+    """
 
     source: str
     guard: Formula
     outcomes: Outcomes
+
+    @classmethod
+    def of(cls, rule: Rule | Mapping[str, Any]) -> Rule:
+        """Read a rule as files have it: ``to`` is a state, or maps states to probabilities or to outcomes."""
+        if isinstance(rule, Rule):
+            return rule
+        keys = {"from", "when", "to"}
+        if not isinstance(rule, Mapping) or not keys <= rule.keys() <= keys | {"reward"}:
+            raise ModelError(f"a rule is {rule!r}; expected a Rule, or a mapping with from, when, to and reward")
+        targets = {rule["to"]: 1.0} if isinstance(rule["to"], str) else rule["to"]
+        outcomes = (Outcome.of(target, value, rule.get("reward", 0.0)) for target, value in targets.items())
+        return cls(rule["from"], parse_guard(rule["when"]), tuple(outcomes))
 
     def __post_init__(self) -> None:
         if not self.outcomes:
@@ -66,7 +103,7 @@ class Rule:
 
 
 def merge_outcomes(outcomes: Iterable[Outcome]) -> Outcomes:
-    """Mix the outcomes that share a target, at the place of the first; the joint law of (q', reward) stays the same."""
+    """Mix the outcomes that share a target, at the place of the first; the joint distribution of (q', reward) stays."""
     by_target: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.probability > 0.0:
@@ -132,7 +169,6 @@ class _Overlap(Exception):
     """Two rules of a state hold on one label."""
 
 
-@deep_recursion
 def build_diagrams(rules: Mapping[str, Sequence[Rule]], idle_reward: Reward, first_match: bool) -> StateDiagrams:
     """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
     choice = _Choice(first_match)
@@ -202,7 +238,6 @@ def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> Ru
     )
 
 
-@deep_recursion
 def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
     """Return rules that do the same, and of which those of one state have guards that exclude each other.
 
@@ -232,7 +267,6 @@ def _without(guard: Formula, others: Formula, functions: Booleans) -> Formula:
         return guard & ~others
 
 
-@deep_recursion
 def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle_reward: Reward) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
     functions = Booleans(diagrams.variables, Growth())

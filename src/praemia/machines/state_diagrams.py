@@ -1,26 +1,22 @@
 """A diagram for each state, from a label to what happens there: what automata and machines consist of.
 
 ``smallest`` builds the diagrams of all states that can be reached from one, and merges the states that no sequence of
-labels can tell apart, by partition refinement: with every target replaced by its class, two states are alike if their
-diagrams are the same. When a class is split, its largest part keeps the number; then only diagrams above a leaf that
-names a moved state are looked at again. So the cost of a round is proportional to what it changes.
+labels can tell apart, in Moore's rounds: at first all states are one class; a round splits each class by its states'
+diagrams, with every target replaced by its class; the last round is one that splits nothing.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
-from praemia.machines.diagrams import LEAF, Diagrams, Growth, deep_recursion
+from praemia.machines.diagrams import LEAF, Diagrams, Growth
 
 Folded = TypeVar("Folded")
 State = TypeVar("State", bound=Hashable)
-Targets = Callable[[Any], Iterable[int]]
-Image = Callable[[Any, Sequence[int]], Hashable]  # of a value, given the class of every state
+Image = Callable[[int, Sequence[int]], Hashable]  # of a leaf, given the class of every state
 Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads there
 
 
@@ -100,7 +96,6 @@ class StateDiagrams:
         )
         return StateDiagrams(names, target, tuple(roots))
 
-    @deep_recursion
     def is_same_as(self, other: StateDiagrams) -> bool:
         """Tell whether two have the same values in every state on every label, whatever their order of variables."""
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()
@@ -132,18 +127,31 @@ def smallest(
     """
     diagrams, numbers = _unfold(tuple(variables), store, start, moves, targets, growth)
 
-    def image_of(value: Any, classes: Sequence[int]) -> Hashable:
-        return image(value, lambda state: classes[numbers[state]])
+    def image_of(leaf: int, classes: Sequence[int]) -> Hashable:
+        return image(store.value(leaf), lambda state: classes[numbers[state]])
 
-    rough = _Refinement(diagrams, lambda value: [numbers[target] for target in targets(value)], image_of).run()
-    members: dict[int, list[State]] = defaultdict(list)  # classes come in the order of their first states
-    for state, part in zip(numbers, rough, strict=True):
-        members[part].append(state)
-    order = {part: number for number, part in enumerate(members)}
-    firsts = tuple(diagrams.roots[numbers[states[0]]] for states in members.values())
-    classes = [order[part] for part in rough]
-    small = replace(diagrams, roots=firsts).map_values(lambda value: image_of(value, classes))
-    return small, list(members.values())
+    classes, count = [0] * len(numbers), 0
+    while count < len(set(classes)):
+        count, classes = len(set(classes)), _split(diagrams, classes, image_of)
+    members: list[list[State]] = [[] for _ in range(count)]
+    for state, number in zip(numbers, classes, strict=True):
+        members[number].append(state)
+    firsts = tuple(diagrams.roots[numbers[states[0]]] for states in members)
+    target = Diagrams()
+    roots = replace(diagrams, roots=firsts).fold(lambda leaf: target.leaf(image_of(leaf, classes)), target.node)
+    return StateDiagrams(diagrams.variables, target, tuple(roots)), members
+
+
+def _split(diagrams: StateDiagrams, classes: list[int], image_of: Image) -> list[int]:
+    """Split classes by what diagrams lead to; classes are numbered in the order of their first states."""
+    images: dict[Hashable, int] = {}
+
+    def at_node(variable: int, low: int, high: int) -> int:
+        return low if low == high else images.setdefault((variable, low, high), len(images))
+
+    keys = diagrams.fold(lambda leaf: images.setdefault(image_of(leaf, classes), len(images)), at_node)
+    numbers: dict[tuple[int, int], int] = {}
+    return [numbers.setdefault(pair, len(numbers)) for pair in zip(classes, keys, strict=True)]
 
 
 def _unfold(
@@ -159,7 +167,9 @@ def _unfold(
     states, roots, seen = [start], list[int](), set[int]()
     for state in states:
         roots.append(moves(state))
-        for value in store.values(roots[-1:], seen):
+        new = store.below(roots[-1:], seen)
+        seen.update(new)
+        for value in map(store.value, filter(store.is_leaf, new)):
             for target in targets(value):
                 if target not in numbers:
                     numbers[target] = len(states)
@@ -167,87 +177,3 @@ def _unfold(
         growth.num_states = len(states)
         growth.check(len(store), store.num_leaves)
     return StateDiagrams(variables, store, tuple(roots)), numbers
-
-
-class _Refinement:
-    def __init__(self, diagrams: StateDiagrams, targets: Targets, image: Image) -> None:
-        store = self._store = diagrams.store
-        self._roots, self._image = diagrams.roots, image
-        self._parents: dict[int, list[int]] = defaultdict(list)
-        self._leaves_to: dict[int, list[int]] = defaultdict(list)  # state -> the leaves that name it
-        self._states_at: dict[int, list[int]] = defaultdict(list)  # diagram -> the states whose root it is
-        self._classes = [0] * diagrams.num_states
-        self._members: dict[int, set[int]] = {0: set(range(diagrams.num_states))}
-        self._class_images: dict[int, int] = {}  # class -> the image that all its states' diagrams have
-        for state, root in enumerate(self._roots):
-            self._states_at[root].append(state)
-        self._below = diagrams.upwards
-        self._images: dict[Hashable, int] = {}  # the image of a diagram is a number, too
-        self._image_of = dict.fromkeys(self._below, -1)
-        variable, low, high = store.variable, store.low, store.high
-        for diagram in self._below:
-            if variable[diagram] == LEAF:
-                for target in set(targets(store.value(diagram))):
-                    self._leaves_to[target].append(diagram)
-            else:
-                self._parents[low[diagram]].append(diagram)
-                self._parents[high[diagram]].append(diagram)
-
-    def run(self) -> list[int]:
-        """Return a class for each state; alike states have the same."""
-        stale = self._below
-        while stale:
-            with_new_image = self._recompute(stale)
-            states_of_class: dict[int, list[int]] = defaultdict(list)
-            for diagram in with_new_image:
-                for state in self._states_at.get(diagram, ()):
-                    states_of_class[self._classes[state]].append(state)
-            moved = (self._split(number, states) for number, states in states_of_class.items())
-            stale = self._above(leaf for state in chain.from_iterable(moved) for leaf in self._leaves_to[state])
-        return self._classes
-
-    def _recompute(self, stale: list[int]) -> list[int]:
-        """Find the images of diagrams, children before their parents; return those whose image is another now."""
-        store, images, image_of, classes = self._store, self._images, self._image_of, self._classes
-        variable, low, high = store.variable, store.low, store.high
-        with_new_image = []
-        for diagram in stale:
-            if variable[diagram] == LEAF:
-                image = images.setdefault(self._image(store.value(diagram), classes), len(images))
-            else:
-                first, second = image_of[low[diagram]], image_of[high[diagram]]
-                image = first
-                if first != second:
-                    image = images.setdefault((variable[diagram], first, second), len(images))
-            if image_of[diagram] != image:
-                image_of[diagram] = image
-                with_new_image.append(diagram)
-        return with_new_image
-
-    def _split(self, number: int, states: list[int]) -> list[int]:
-        """Split a class by its diagrams' images, some of which are new; return the states that got a new number."""
-        rest = self._members[number]
-        rest.difference_update(states)
-        parts: dict[int, set[int]] = defaultdict(set)
-        if rest:
-            parts[self._class_images[number]] = rest
-        for state in states:
-            parts[self._image_of[self._roots[state]]].add(state)
-        (image, largest), *others = sorted(parts.items(), key=lambda part: len(part[1]), reverse=True)
-        self._members[number], self._class_images[number] = largest, image
-        for image, part in others:
-            new = len(self._members)
-            self._members[new], self._class_images[new] = part, image
-            for state in part:
-                self._classes[state] = new
-        return [state for _, part in others for state in part]
-
-    def _above(self, leaves: Iterable[int]) -> list[int]:
-        """Return the diagrams above leaves, children before their parents."""
-        above, waiting = set[int](), list(leaves)
-        while waiting:
-            diagram = waiting.pop()
-            if diagram not in above:
-                above.add(diagram)
-                waiting += self._parents[diagram]
-        return sorted(above)

@@ -68,10 +68,10 @@ def new_tables(num_rows: int, num_states: int) -> NDArray[np.float64]:
 
 
 @cached_per_object
-def _kernel_data(model: Model) -> tuple[Any, Any, NDArray[np.float64]]:
+def _kernel_data(model: Model) -> tuple[Any, ...]:
     """Return p, the machine and the exits as kernels take them."""
-    width = padded_width(model.num_machine_states)
-    return model.arrays, model.table.layers(width), padded_exits(model.exits, width)
+    width, p = padded_width(model.num_machine_states), model.arrays
+    return p.indptr, p.probs, p.rows, p.extra_rows, model.table.layers(width), padded_exits(model.exits, width)
 
 
 class BackwardPass:
@@ -103,7 +103,7 @@ class BackwardPass:
         self._run(self._kernels.evaluate, policy, values, first, last)
 
     def _run(self, kernel: Any, policy: NDArray[Any], values: NDArray[np.float64], first: int, last: int) -> None:
-        data = kernels.PassArrays(*self._data, values), policy, self._model.discount
+        data = kernels.PassArrays._make((*self._data, values)), policy, self._model.discount
         rows, size = len(self._model.arrays.extra_rows), self._model.num_observations
         if self._threads == 1:
             kernel(*data, (first, last), (0, rows), (0, size))

@@ -31,10 +31,10 @@ from praemia.tasks.task import Task
 RELATIVE_ERROR = 1e-9
 SMALLEST = 1e-300  # bounds below this are treated as 0
 STRIDES = (8, 128)  # steps between the values that are combined: at first, and at most
-MEMORIES = (24, 96)  # differences of values that are combined: at first, and at most
+MEMORIES = (16, 96)  # differences of values that are combined: at first, and at most
 MEMORY_SIZE = 1 << 26  # numbers; in large tasks fewer differences are combined
 GOOD = 100.0  # if an extrapolation shrinks the error by less, more steps are combined
-SAMPLE = 2048  # product states that the weights are computed from
+SAMPLE = 512  # product states that the weights are computed from
 ROUNDING = 1e-11  # share of the largest value from which on differences are rounding errors
 
 
@@ -79,7 +79,7 @@ def solve_stationary(task: Task, threads: int | None) -> tuple[float, NDArray[np
     """Return the value at the start, V[M, O], the policy [M, O], and how far the value can be from the optimum."""
     iteration = _ValueIteration(task, threads)
     first, far = iteration.work.tables[0, :, : task.num_machine_states], 1.0 / (1.0 - task.discount)
-    values, bound, width = np.zeros(iteration.work.tables[0].shape), np.inf, np.inf
+    values, bound, width = np.zeros(iteration.work.tables[0].shape), np.inf, 0.0
     history, stride, memory = [values], STRIDES[0], MEMORIES[0]
     while True:
         now = iteration.apply(values, stride)

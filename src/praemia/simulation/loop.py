@@ -58,7 +58,7 @@ class World(ABC):
         self.progress = self.log.progress[0]
         self.progress["at_once"], self.progress["epsilon"] = learner.replan_rule.at_once, learner.random_share
         self.plan: LearnerPlan | None = None
-        self.policy: NDArray[Any] | None = None
+        self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
         self.counts = self._empty_counts()
 
     def _empty_counts(self) -> Counts:
@@ -113,20 +113,21 @@ class World(ABC):
     def experience(self) -> Experience:
         """Return what the learner may look at."""
         truth = self.truth if self.learner.privileged else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, truth, self.policy)
+        return Experience(
+            self.spec, self.num_episodes, self.played, self.counts, truth, self.policy if self.policy.size else None
+        )
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
         totals = self.counts.totals
         totals[IS_REPAIR] = is_repair(totals, self.replan_code, self.progress["step"])
-        if not totals[IS_REPAIR]:
-            totals[PLANNED_EPISODES] = totals[EPISODES]
-            self.counts.at_plan[:] = self.counts.visits
         before, plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
         if plan is None or plan is not before or plan.policy.flags.writeable:  # else it was checked before
             self.policy, self.plan = checked_policy(plan, self.learner, self.spec), plan
         self.progress["is_due"] = 0
-        if not totals[IS_REPAIR]:
+        if not totals[IS_REPAIR]:  # nor has a learner made it anew
+            totals[PLANNED_EPISODES] = totals[EPISODES]
+            self.counts.at_plan[:] = self.counts.visits
             self.progress["is_new"] = 1
             self.note_own_value(math.nan if plan.values is None else self.start_value(plan.values))
 

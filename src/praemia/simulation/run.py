@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ParameterError, PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.text_tables import plural
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 Seed: TypeAlias = int | Sequence[int]
 
-# Increased when a seed gives another run than before: such runs are never mixed. 3: a learner that sees the product
-# draws the next observation and machine state with one number.
-RNG_REVISION = 3
+# Increased when a seed gives another run than before: such runs are never mixed. 4: the world's numbers and those that
+# break ties come from new streams.
+RNG_REVISION = 4
 
 FORMAT = 3
 FILE = ArchiveKind(
@@ -129,6 +129,13 @@ class Run(Displayed):
     path_losses: NDArray[np.float64] | None = None
     test_every: int | None = None
     tests: NDArray[np.float64] | None = None
+    # Where a black box numbers what ``encode`` returns as it appears: how often it has begun anew, [1], and had then.
+    _renumberings: tuple[NDArray[np.int64], int] | None = field(default=None, repr=False)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("final_policy", "learned_policy"):
+            _require_same_numbers(super().__getattribute__("_renumberings"))
+        return super().__getattribute__(name)
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -181,6 +188,12 @@ class Run(Displayed):
         """Read a run from the bytes of its file; ``where`` names the place in messages."""
         with FILE.unpack(data, where) as values:
             revision = values.pop("streams")
+            if revision != RNG_REVISION:
+                made_with = values["versions"].get("praemia", "another version")
+                raise FileError(
+                    f"{where}: a run of praemia {made_with}, with random streams {revision}; this version has "
+                    f"streams {RNG_REVISION}, which give other runs: play it again, or read it with praemia {made_with}"
+                )
             run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
             _check_lengths(run)
             return run
@@ -198,6 +211,15 @@ class Run(Displayed):
         time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
+
+
+def _require_same_numbers(renumberings: tuple[NDArray[np.int64], int] | None) -> None:
+    """Refuse a policy whose observations have other numbers by now."""
+    if renumberings is not None and renumberings[0][0] != renumberings[1]:
+        raise PraemiaError(
+            "the policy of this run is no longer valid: a later run on the same black box numbered its observations "
+            "anew; give that run a BlackBox of its own, or let encode return whole numbers, which stay the same"
+        )
 
 
 def _plain(value: object) -> object:

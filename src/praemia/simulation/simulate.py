@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
+from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import origin_of
+from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
@@ -31,7 +33,7 @@ from praemia.tasks.task import Task
 
 def simulate(
     task: Task | BlackBox,
-    learner: Learner,
+    learner: Learner | str,
     num_episodes: int | None = None,
     seed: Seed = 0,
     *,
@@ -41,24 +43,25 @@ def simulate(
 ) -> Run:
     """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
 
-    With ``num_steps`` the episode in which so many steps are reached is the last; T = K·H in a learner's formulas is
-    then this number, up to whole episodes. On a black box the regret cannot be known, and the record holds the returns
-    alone. ``seed`` is a whole number or several; ``on_progress`` is called with the number of episodes played so far,
-    of steps with ``num_steps``. Every ``test_every`` steps of such a run, after the episode, the plan and the learned
-    policy are tested against an optimal one by sampled episodes (``run.tests``).
+    ``learner`` is a learner or the name of one. With ``num_steps`` the episode in which so many steps are reached is
+    the last; T = K·H in a learner's formulas is then this number, up to whole episodes. On a black box the regret
+    cannot be known, and the record holds the returns alone. ``seed`` is a whole number or several; ``on_progress`` is
+    called with the number of episodes played so far, of steps with ``num_steps``. Every ``test_every`` steps of such a
+    run, after the episode, the plan and the learned policy are tested against an optimal one by sampled episodes
+    (``run.tests``).
 
     Examples
     --------
     >>> import praemia
     >>> task = praemia.envs.riverswim()
-    >>> run = praemia.simulate(task, praemia.UCBVIPRM(), num_episodes=200, seed=0)
+    >>> run = praemia.simulate(task, "ucbvi-prm", num_episodes=200, seed=0)
     >>> run.regret.shape, run.returns.shape
     ((200,), (200,))
     >>> again = praemia.simulate(task, praemia.UCBVIPRM(), num_episodes=200, seed=0)
     >>> bool((again.returns == run.returns).all())
     True
     """
-    _check_kinds(task, learner)
+    learner = _player(task, learner)
     key = check_run(num_episodes, seed, num_steps)
     if test_every is not None:
         check_tests(task, num_steps, test_every)
@@ -100,12 +103,15 @@ def _play_to_the_end(
     return tested_loop(world, task, test_every, seed, on_progress)
 
 
-def _check_kinds(task: object, learner: object) -> None:
-    """Refuse anything that is not a task, and a class or anything else in place of a learner."""
+def _player(task: object, learner: Any) -> Learner:
+    """Return a learner, or the one of a name; refuse anything else, and anything that is not a task."""
+    if isinstance(learner, str):
+        learner = make(learner)
     if isinstance(learner, type) or not (hasattr(learner, "plan") and hasattr(learner, "sees")):
-        raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
+        raise ParameterError(f"learner={learner!r}; expected a learner or its name, such as 'headroom'")
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
+    return learner  # type: ignore[no-any-return]
 
 
 def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[str, Any]:
@@ -125,7 +131,15 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
+        "_renumberings": _renumberings(task),
     }
+
+
+def _renumberings(task: Task | BlackBox) -> tuple[NDArray[np.int64], int] | None:
+    """Return how often a black box has numbered its observations anew, to be looked at again, and as a number."""
+    if isinstance(task, Task) or not isinstance(task.observations, EncodedIndex):
+        return None
+    return task.observations.renumberings, int(task.observations.renumberings[0])
 
 
 def world_of(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.limits import require_memory
-from praemia.machines.labels import Labelling, RuleLabelling
+from praemia.machines.labels import Labelling
 
 MAX_ACTIONS = 1 << 15  # policies are stored as int16 at most
 
@@ -28,7 +28,7 @@ def require_sizes(num_observations: int, num_actions: int) -> None:
 
 def require_rules(labelling: Labelling, num_observations: int, num_actions: int) -> None:
     """Refuse label rules that name observations or actions outside these sizes."""
-    if not isinstance(labelling, RuleLabelling):
+    if not labelling.by_rules:
         return
     for rule in labelling.rules:
         for kind, number, size in (

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from praemia.limits import require_memory
 from praemia.machines.labels import Indices, Label, Labelling
-from praemia.machines.machine import MappedMachine, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
@@ -145,7 +145,7 @@ class RewardLaws:
         }
         names = tuple(f"law_{bit}" for bit in bits)
         rules = tuple(_pays(law, label, names) for law, label in self.labels.items() if label)
-        self.machine = MappedMachine((PRODUCT,), PRODUCT, names, rules, idle_reward=machine.idle_reward)
+        self.machine = RewardMachine((PRODUCT,), PRODUCT, names, rules, idle_reward=machine.idle_reward)
 
     def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
         """Return the label of a move of the machine; a move that cannot happen counts as one that pays nothing."""
@@ -162,7 +162,7 @@ def _pays(law: Reward, label: Label, names: tuple[str, ...]) -> Rule:
     return Rule(PRODUCT, parse_guard(guard), (Outcome(PRODUCT, 1.0, law),))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProductLabelling(Labelling):
     """The labels of a product task: by which law each step pays."""
 
@@ -183,6 +183,10 @@ class ProductLabelling(Labelling):
             by_move.append(numbering.setdefault(paid, len(numbering)))
         return np.array(by_move, dtype=np.int32)[number.reshape(numbers.shape)], list(numbering)
 
+    @property
+    def by_rules(self) -> bool:
+        return False
+
     def propositions(self) -> Label:
         return frozenset(self.laws.machine.propositions)
 
@@ -192,7 +196,7 @@ def product_task(task: Task) -> Task:
     mdp, edges, laws = task.mdp, product_edges(task), RewardLaws(task.machine)
     size, num_states = task.num_machine_states, task.num_machine_states * task.num_observations
     entries = (edges.o * size + edges.m, edges.a, edges.z * size + edges.m_next, edges.probs)
-    labels, start = ProductLabelling(mdp.labelling, task.machine, laws), np.zeros(num_states)
+    labels, start = ProductLabelling(labelling=mdp.labelling, machine=task.machine, laws=laws), np.zeros(num_states)
     start[task.table.initial :: size] = mdp.start_probs
     ends = edges.ends | np.isin(edges.m_next, list(task.done_states))
     sizes = (num_states, mdp.num_actions)

@@ -25,7 +25,7 @@ from praemia.arithmetic import steps_left
 from praemia.kernels.records import EveryRow, LabelSupport
 from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling
-from praemia.machines.machine import MappedMachine, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.tasks.model import exits_at_end
 from praemia.tasks.model import read_only as read_only
@@ -69,7 +69,7 @@ class TaskSpec:
         """Hide the rules of the machine; with ``moves_known``, not where each label can move each state."""
         machine = self.machine
         parts = (machine.states, machine.initial, machine.propositions)
-        states_alone = MappedMachine(*parts, rules=(), idle_reward=machine.idle_reward)
+        states_alone = RewardMachine(*parts, rules=(), idle_reward=machine.idle_reward)
         possible = partial(_possible_moves, machine, moves_known)
         table = MachineTable.of_possible_moves(machine.num_states, self.table.initial, possible(self.label_sets))
         return replace(self, machine=states_alone, table=table, possible=possible)

@@ -6,7 +6,8 @@ tables over the labels that occur (``MachineTable``), so nothing ever grows with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import warnings
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, did_you_mean, require_flag, require_whole
+from praemia.errors import ModelError, PraemiaWarning, did_you_mean, require_flag, require_whole
 from praemia.kernels.records import END
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
@@ -59,6 +60,11 @@ class Task(Displayed):
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
+        self._complete()
+        self._warn_of_absent(4)
+
+    def _complete(self) -> None:
+        """Check what was given, and fill in what follows from it."""
         if not isinstance(self.mdp, LabeledMDP):
             raise ModelError(f"mdp={self.mdp!r}; expected a LabeledMDP, such as LabeledMDP.from_dense(p)")
         require_machine(self.machine)
@@ -74,7 +80,7 @@ class Task(Displayed):
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        return self if machine is self.machine else replace(self, machine=machine)
+        return self if machine is self.machine else self.changed(machine=machine)
 
     def _validate_labels(self) -> None:
         propositions = self.machine.propositions
@@ -84,6 +90,22 @@ class Task(Displayed):
                     f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
                     f"machine's{did_you_mean(name, propositions)}"
                 )
+
+    def _warn_of_absent(self, stacklevel: int) -> None:
+        """Warn of a proposition that the machine reads and no label has: it is probably misspelled."""
+        occurring = frozenset().union(self.mdp.labelling.propositions() or (), *self.mdp.label_sets)
+        for name in self.machine.propositions:
+            if name not in occurring and name in self.machine.reads:
+                message = f"{self.name}: the machine reads the proposition {name!r}, which no label has"
+                guess = did_you_mean(name, sorted(occurring))
+                warnings.warn(message + guess, PraemiaWarning, stacklevel=stacklevel)
+
+    def changed(self, **changes: Any) -> Task:
+        """Return the task with other parts; what was warned of when it was made is not warned of again."""
+        other = object.__new__(Task)
+        other.__dict__.update({item.name: getattr(self, item.name) for item in fields(self)}, **changes)
+        other._complete()
+        return other
 
     @property
     def num_observations(self) -> int:
@@ -146,14 +168,17 @@ class Task(Displayed):
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine.
 
-        ``praemia check`` reports propositions that the machine never reads.
+        A proposition that the machine reads and no label has is warned of; ``praemia check`` reports propositions that
+        the machine never reads.
         """
         propositions = frozenset().union(*self.mdp.label_sets)
-        return replace(self, machine=machine.over(sorted(propositions)))
+        other = self.changed(machine=machine.over(sorted(propositions)))
+        other._warn_of_absent(3)
+        return other
 
     def with_horizon(self, horizon: int | None) -> Task:
         """Return the same task with another horizon, or with none."""
-        return replace(self, horizon=horizon)
+        return self.changed(horizon=horizon)
 
     def with_discount(self, discount: float) -> Task:
         """Return the same task with another discount.
@@ -164,7 +189,7 @@ class Task(Displayed):
         >>> praemia.envs.warehouse(size=3).with_discount(0.9)
         Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, discount 0.9)
         """
-        return replace(self, discount=discount)
+        return self.changed(discount=discount)
 
     def with_until_done(self, until_done: bool = True) -> Task:
         """Return the same task with episodes that end when the machine is done, or that do not.
@@ -175,7 +200,7 @@ class Task(Displayed):
         >>> praemia.envs.warehouse(size=3).with_until_done()
         Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, until done)
         """
-        return replace(self, until_done=until_done)
+        return self.changed(until_done=until_done)
 
     def draw(self) -> TaskDrawing:
         """Draw the task: its map or, if it has none, a graph of its observations.

@@ -1,0 +1,100 @@
+"""What people type is accepted as it is meant, or refused with what to do instead."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import praemia
+from praemia import MachineBuilder, Outcome, Reward, RewardMachine, Rule
+from praemia.errors import ModelError, ParameterError, PraemiaError
+from praemia.machines.syntax import parse_guard
+
+FILE_RULES = [
+    {"from": "out", "when": "goal & !home", "to": {"back": {"probability": 0.8, "reward": 1}, "out": 0.2}},
+    {"from": "back", "when": "home", "to": "out", "reward": {"bernoulli": 0.5}},
+]
+
+
+def test_rules_may_be_plain_dictionaries_as_in_files() -> None:
+    made = RewardMachine(["out", "back"], "out", ["goal", "home"], FILE_RULES)
+    rules = [
+        Rule("out", parse_guard("goal & !home"), (Outcome("back", 0.8, Reward.of(1)), Outcome("out", 0.2))),
+        Rule("back", parse_guard("home"), (Outcome("out", 1.0, Reward.bernoulli(0.5)),)),
+    ]
+    assert made == RewardMachine(("out", "back"), "out", ("goal", "home"), rules)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"from": "out", "to": "out"}, "expected a Rule, or a mapping with from, when, to and reward"),
+        ({"from": "out", "when": "goal", "to": "out", "pays": 1}, "expected a Rule, or a mapping"),
+        ({"from": "out", "when": "goal", "to": {"out": "often"}}, "the outcome 'out' is 'often'"),
+        (("out", "goal", "out"), "a rule is"),
+    ],
+)
+def test_what_is_no_rule_is_named(rule: object, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        RewardMachine(["out"], "out", ["goal"], [rule])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RewardMachine(["q"], "q", "ab", ()),
+        lambda: MachineBuilder("q", propositions="ab"),
+        lambda: RewardMachine.from_ltlf("F a", propositions="ab"),
+    ],
+)
+def test_one_text_is_not_taken_for_several_propositions(make) -> None:
+    with pytest.raises(ParameterError, match=r"propositions='ab'; expected several names, such as \['ab'\]"):
+        make()
+
+
+def test_the_rest_of_an_edge_is_asked_for() -> None:
+    remedy = r"sum to 0\.8; they must sum to 1: add \.edge\('u0', 'a', 'u0', probability=0\.2\) if the rest stays"
+    with pytest.raises(ModelError, match=remedy):
+        MachineBuilder("u0").edge("u0", "a", "u1", 0.8).build()
+
+
+def test_a_bernoulli_reward_names_the_probability_that_was_given() -> None:
+    with pytest.raises(ModelError, match=r"probability 1\.5; it must lie in \[0, 1\]"):
+        Reward.bernoulli(1.5)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    machine = RewardMachine.from_ltlf("F a", reward=np.int64(2)).with_chance({"a": np.float32(0.5)})
+    assert machine.expected_rewards([{"a"}]).tolist() == [1.0]
+    assert machine.source == {"ltlf": "F a", "pay": "first", "reward": 2.0, "chance": {"a": 0.5}}
+    assert type(machine.source["chance"]["a"]) is float
+    for name in ("m.yaml", "m.json"):
+        praemia.save_machine(machine, tmp_path / name)
+        assert praemia.load_machine(tmp_path / name) == machine
+
+
+def test_a_flat_expression_may_be_long() -> None:
+    machine = RewardMachine.from_regex(" ".join("ab" * 200))
+    word = [{"a"}, {"b"}] * 200
+    assert machine.num_states == 401
+    assert machine.expected_rewards(word).tolist() == [0.0] * 399 + [1.0]
+    assert RewardMachine.from_regex("(a?" * 300 + ")" * 300).expected_rewards([{"a"}] * 2).tolist() == [1.0, 0.0]
+
+
+def test_a_name_may_be_long() -> None:
+    name = "a" * 30_000
+    assert RewardMachine.from_ltlf(f"F {name}").expected_rewards([{name}]).tolist() == [1.0]
+    with pytest.raises(PraemiaError, match="unknown proposition"):
+        RewardMachine.from_ltlf(f"F {name}", propositions=[name + "b"])
+
+
+@settings(deadline=None)
+@given(strategies.machines(), st.floats(-1e6, 1e6), st.floats(1e-9, 1e6))
+def test_mapped_rewards_never_exceed_one(machine: RewardMachine, low: float, span: float) -> None:
+    uniform = MachineBuilder("u").edge("u", "b", "u", reward=Reward.uniform(low, low + span)).build()
+    unit = (strategies.with_rewards(machine, low, low + span) + uniform).in_unit_range
+    for reward in unit.rewards:
+        assert 0.0 <= reward.lowest <= reward.mean <= reward.highest <= 1.0
