@@ -50,7 +50,7 @@ def held(task: Task, episodes: int, seed: int) -> list[tuple[bool, ...]]:
     """Return for each machine whether its true loss is at most the likely one, at each level."""
     data, found = explore(task, num_episodes=episodes, seed=seed), []
     for machine in machine_family(task.machine.propositions, NUM_MACHINES).values():
-        policy = solve(data.model(machine)).policy
+        policy = solve(Estimate.of(data, machine).model).policy
         likely = likely_loss(Estimate.of(data, machine), policy, seed=seed)
         truth = task.with_machine(machine)
         loss = solve(truth).value - evaluate(truth, policy).value

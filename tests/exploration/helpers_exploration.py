@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from praemia.exploration import Trajectory
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP
@@ -91,6 +92,16 @@ def brute_force(kernel: np.ndarray, start: np.ndarray, reward: Callable[[History
         )
         best = max(best, value)
     return best
+
+
+def history_value(mdp: LabeledMDP, policy: Any, reward: Callable[[Any], float], horizon: int) -> float:
+    """Return E[F(η)] of a policy over histories, by enumeration."""
+
+    def probs(history: History) -> Any:
+        return policy.action_probs(Trajectory(history[::2], history[1::2]))
+
+    every = trajectories(mdp.to_dense(), mdp.start_probs, probs, horizon)
+    return sum(mass * reward(Trajectory(h[::2], h[1::2])) for h, mass in every)
 
 
 def return_of(task: Task, history: History) -> float:

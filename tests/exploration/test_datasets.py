@@ -13,6 +13,7 @@ from oracles import label_of
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
+from praemia.exploration.estimate import Estimate
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.planning.exact import evaluate, solve
@@ -158,7 +159,7 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is
     never = np.argwhere(once.visits == 0)
     assert len(never)
     o, a = never[0]
-    model, edges = once.model(machine), once.model(machine).arrays
+    model, edges = Estimate.of(once, machine).model, Estimate.of(once, machine).model.arrays
     assert evaluate(model, np.full((3, 1, 3), a)).values[0, 0, o] == 3 * 0.5
     for pair, z in zip(once.pairs.tolist(), once.successors.tolist(), strict=True):
         row = slice(*edges.indptr[pair : pair + 2])

@@ -33,7 +33,7 @@ def explored(seed: int, *, discount: float = 0.8, episodes: int = 60, costs: boo
 def test_a_plan_is_worth_what_it_is_for_a_machine_that_halts(seed: int, costs: bool) -> None:
     task, data = explored(seed, costs=costs)
     plan, other = plan_from(data, task.machine), plan_from(data, halting(task).machine, discount=1.0)
-    assert plan.problem.discount == 0.8  # type: ignore[union-attr]
+    assert plan.estimate.discount == 0.8  # type: ignore[union-attr]
     assert plan.value.value == pytest.approx(other.value.value, rel=1e-12)
     assert plan.true_value(task) == pytest.approx(other.true_value(task), rel=1e-12)
     assert plan.optimum(task) == praemia.solve(task).value

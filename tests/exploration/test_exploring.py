@@ -18,6 +18,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from
 from praemia.exploration.environment import Environment
+from praemia.exploration.estimate import Estimate
 from praemia.exploration.explore import EULERSearch, GivenPolicy, play_given, search, uniform_at
 from praemia.machines.builder import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
@@ -146,7 +147,11 @@ def test_the_estimate_starts_where_the_episodes_did() -> None:
     data = explore(Task(mdp, task.machine, 3), num_episodes=400, **by("euler", 5))
     share = data.first_counts[0] / 400
     assert share == pytest.approx(0.25, abs=0.1)
-    assert data.start_probs.tolist() == data.model(task.machine).start_probs.tolist() == [share, 0.0, 1.0 - share]
+    assert (
+        data.start_probs.tolist()
+        == Estimate.of(data, task.machine).model.start_probs.tolist()
+        == [share, 0.0, 1.0 - share]
+    )
 
 
 def test_what_cannot_be_explored_is_refused() -> None:

@@ -123,7 +123,7 @@ def test_it_is_calibrated_when_the_truth_comes_from_the_prior() -> None:
         start = rng.dirichlet(np.full(size, 1.0 / size))
         task = Task(LabeledMDP.from_dense(kernel, rules, start), machine, 3)
         data = explore(task, num_episodes=1 + seed % 20, seed=seed)
-        policy = solve(data.model(machine)).policy
+        policy = solve(Estimate.of(data, machine).model).policy
         found = likely_loss(Estimate.of(data, machine), policy, draws=draws, level=0.5, seed=seed)
         loss = solve(task).value - evaluate(task, policy).value
         below, equal = int(np.sum(found.losses < loss - 1e-9)), int(np.sum(np.abs(found.losses - loss) <= 1e-9))

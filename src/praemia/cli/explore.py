@@ -198,7 +198,7 @@ class Row(NamedTuple):
 
     def exceeds_value(self, bound: float) -> bool:
         """Tell whether a bound on the loss is more than the plan's value in p̂, above the minimum of an episode."""
-        minimum = float(self.plan.problem.values_from_unit(0.0))  # type: ignore[union-attr]
+        minimum = float(self.plan.estimate.values_from_unit(0.0))  # type: ignore[union-attr]
         return bound > self.plan.value.value - minimum
 
 

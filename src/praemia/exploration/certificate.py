@@ -115,7 +115,7 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
     sure = confidence(dataset, failure_prob)
     distances, actions = best_values(dataset.kernel, sure.tv, horizon, most=1.0)
     distance = min(1.0, sure.start_tv + float(ordered_sum(dataset.start_probs * distances)))
-    visits = occupancy(dataset.model(NO_MACHINE, horizon), actions[:, None]).pairs
+    visits = occupancy(Estimate.of(dataset, NO_MACHINE, horizon).model, actions[:, None]).pairs
     return Certificate(
         bound=min(bound, alpha + 2.0 * bound * distance),
         largest=bound,

@@ -17,38 +17,15 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError
-from praemia.exploration.estimate import Estimate
-from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
+from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.limits import require_memory
-from praemia.machines.labels import Labelling, LabelRule, SeenLabels
-from praemia.machines.machine import RewardMachine
+from praemia.machines.labels import Labelling, SeenLabels
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
-from praemia.tasks.model import Model
 from praemia.tasks.task import Task, require_discount
 from praemia.text_tables import plural
 
 Column: TypeAlias = NDArray[np.int64]
-
-# Plain arrays with a JSON header, checked as they are read and never executed.
-FILE = ArchiveKind(
-    "praemia dataset",
-    "a dataset",
-    5,
-    fields={
-        **dict.fromkeys(("num_observations", "num_actions", "horizon"), (int,)),
-        **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
-        **dict.fromkeys(("propositions", "sources", "labels"), (list,)),
-        **dict.fromkeys(("labels_known", "can_end"), (bool,)),
-        "discount": (float,),
-    },
-    arrays={
-        **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
-        "ends": ArrayType("b"),
-    },
-)
-DTYPES = {"i": np.int64, "b": np.bool_}
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +150,6 @@ class Dataset(Displayed):
         is_met[self.successors] = True
         return np.flatnonzero(~is_met)
 
-    def model(self, machine: RewardMachine, horizon: int | None = None) -> Model:
-        """Return p̂ with a machine as a model to plan in (``praemia.exploration.estimate``); rewards lie in [0, 1]."""
-        return Estimate.of(self, machine, horizon).model
-
     @property
     def kind(self) -> dict[str, Any]:
         """What data must have in common to be merged."""
@@ -282,15 +255,8 @@ class Dataset(Displayed):
     def load(cls, path: str | Path) -> Dataset:
         """Read a dataset from a file; anything but a whole one is a FileError."""
         with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
-            _check_header(values)
-            require_memory(8 * values["num_observations"] * values["num_actions"], f"reading {path}")
-            labelling = _labelling(values.pop("labels"))
-            header: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-            }
-            arrays = {name: values[name].astype(DTYPES[kind.dtype_kinds]) for name, kind in FILE.arrays.items()}
-            dataset = cls(**header | arrays, labelling=labelling)
-            _check_counts(dataset)
+            dataset = cls(**arguments(values, str(path)))
+            check_counts(dataset)
             return dataset
 
     def __repr__(self) -> str:
@@ -335,39 +301,3 @@ def _merged(first: Dataset, second: Dataset) -> Dataset:
         propositions=tuple(sorted({*first.propositions, *second.propositions})),
         sources=(*first.sources, *second.sources),
     )
-
-
-def _check_header(header: Mapping[str, Any]) -> None:
-    for name in ("propositions", "observation_names", "action_names"):
-        if not all(isinstance(item, str) for item in header[name] or ()):
-            raise DamageError(f"its header has {name} that are not names")
-    for names, size in (("observation_names", "num_observations"), ("action_names", "num_actions")):
-        if header[size] < 1 or len(header[names] or ()) not in (0, header[size]):
-            raise DamageError(f"its header has {size} = {header[size]} and {len(header[names] or ())} {names}")
-    if not all(isinstance(source, dict) for source in header["sources"]):
-        raise DamageError("its header does not say how the data was collected")
-
-
-def _check_counts(dataset: Dataset) -> None:
-    """Refuse counts that no episodes can have: who leaves an observation came there or began there."""
-    size, counts = dataset.num_observations, dataset.counts.astype(np.float64)  # a sum cannot overflow then
-    most, stays = float(dataset.first_counts.astype(np.float64).sum()) * dataset.horizon, ~dataset.ends
-    entered = dataset.first_counts + np.bincount(dataset.successors[stays], counts[stays], size)
-    left = np.bincount(dataset.pairs // dataset.num_actions, counts, size)
-    if counts.sum() > most:
-        raise DamageError(f"it counts {counts.sum():.17g} transitions; its episodes have {most:.17g} steps at most")
-    if np.any(left > entered):
-        o = dataset.observation_name(int(np.argmax(left > entered)))
-        raise DamageError(f"its episodes leave observation {o} more often than they reach it")
-
-
-def _labelling(labels: list[Any]) -> Labelling:
-    """Read the rules of a labelling: lists of propositions, source, action and target, each a number or none."""
-    rules = []
-    for label in labels:
-        names, *place = label if isinstance(label, list) and len(label) == 4 else (None,)
-        places_fit = all(number is None or type(number) is int for number in place)
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not places_fit:
-            raise DamageError(f"its header has a label {str(label)[:50]!r}")
-        rules.append(LabelRule(frozenset(names), *place))
-    return Labelling(tuple(rules))

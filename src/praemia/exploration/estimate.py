@@ -18,7 +18,6 @@ from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.records import UNKNOWN
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
-from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
@@ -155,14 +154,6 @@ class Estimate:
         mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
         machine = self.machine.over(sorted(frozenset().union(*mdp.label_sets)))
         return replace(task, mdp=mdp, machine=machine, horizon=self.horizon, discount=self.discount)
-
-    def optimum(self, task: Task) -> float:
-        """Return V* of the machine in a task that is known."""
-        return solve(self.in_task(task), keep_values=False).value
-
-    def true_value(self, task: Task, policy: Any) -> float:
-        """Return the exact value of a policy in a task that is known."""
-        return evaluate(self.in_task(task), policy, keep_values=False).value
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling | None) -> None:

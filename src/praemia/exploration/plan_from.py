@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, PraemiaWarning, SizeError, require_whole
+from praemia.errors import ModelError, PraemiaWarning, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate, Value
@@ -21,34 +21,11 @@ from praemia.exploration.search import SIMULATIONS, SearchPolicy
 from praemia.exploration.trajectories import Histories, TrajectoryReward
 from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
-from praemia.planning.exact import solve
+from praemia.planning.exact import evaluate, solve
 from praemia.tasks.task import MAX_HORIZON, Task
 from praemia.text_tables import plural
 
 MAX_SIMULATIONS = 10**9
-
-
-@dataclass(frozen=True, eq=False)
-class TrajectoryProblem:
-    """Explored data with the reward on trajectories that is planned for in it."""
-
-    dataset: Dataset
-    reward: TrajectoryReward
-    horizon: int
-    never_seen: tuple[str, ...] = ()  # such a reward reads no propositions
-
-    def optimum(self, task: Task) -> float:
-        """Return V* of the reward in a known task that is small enough to be searched whole."""
-        found = SearchPolicy(Histories(task.mdp, self.horizon), self.reward, 100 * SIMULATIONS).value()
-        if not found.exact:
-            raise SizeError(
-                f"the task {task.name!r} has too many histories of {self.horizon} steps to find the optimum"
-            )
-        return found.value
-
-    def true_value(self, task: Task, policy: Any) -> float:
-        """Return the exact value of a policy over histories in a known task."""
-        return Histories(task.mdp, self.horizon).value(policy, self.reward)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +40,8 @@ class ExploredPlan(Displayed):
         can from then on.
     alpha : how far it may be from the best plan in p̂.
     certificate : how far it may be from the optimum of the true environment: proven.
-    problem : what was planned for, and from which data: an ``Estimate`` for a machine.
+    dataset, reward, horizon : what was planned for, and from which data.
+    estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples
     --------
@@ -79,24 +57,15 @@ class ExploredPlan(Displayed):
     value: Value
     alpha: float
     certificate: Certificate
-    problem: Estimate | TrajectoryProblem
-
-    @property
-    def dataset(self) -> Dataset:
-        return self.problem.dataset
-
-    @property
-    def horizon(self) -> int:
-        return self.problem.horizon
-
-    @property
-    def reward(self) -> RewardMachine | TrajectoryReward:
-        return self.problem.machine if isinstance(self.problem, Estimate) else self.problem.reward
+    dataset: Dataset
+    reward: RewardMachine | TrajectoryReward
+    horizon: int
+    estimate: Estimate | None = None
 
     @property
     def never_seen(self) -> tuple[str, ...]:
         """The propositions that the machine reads and no transition of the data has."""
-        return self.problem.never_seen
+        return self.estimate.never_seen if self.estimate else ()
 
     @cached_property
     def likely_loss(self) -> float | None:
@@ -117,22 +86,27 @@ class ExploredPlan(Displayed):
         draws : environments sampled from the posterior. level : the probability under the posterior.
         on_progress : called with the number of draws so far and in total.
         """
-        if not isinstance(self.problem, Estimate):
+        if self.estimate is None:
             return None
         policy: NDArray[Any] = self.policy  # type: ignore[assignment]
-        return likely_loss(self.problem, policy, draws=draws, level=level, seed=seed, on_progress=on_progress)
+        return likely_loss(self.estimate, policy, draws=draws, level=level, seed=seed, on_progress=on_progress)
 
     def gap(self, task: Task) -> float:
-        """Return the true loss in a known task: the optimum there less the plan's value."""
+        """Return the true loss in a known task, for a machine: the optimum there less the plan's value."""
         return self.optimum(task) - self.true_value(task)
 
     def optimum(self, task: Task) -> float:
-        """Return V* of the reward in a known task; for a reward on trajectories, in a small one."""
-        return self.problem.optimum(task)
+        """Return V* of the machine in a known task."""
+        return solve(self._in_task(task), keep_values=False).value
 
     def true_value(self, task: Task) -> float:
         """Return the plan's exact value in a known task."""
-        return self.problem.true_value(task, self.policy)
+        return evaluate(self._in_task(task), self.policy, keep_values=False).value  # type: ignore[arg-type]
+
+    def _in_task(self, task: Task) -> Task:
+        if self.estimate is None:
+            raise ModelError("plans for machines are compared with a known task; this one is for trajectories")
+        return self.estimate.in_task(task)
 
     def __repr__(self) -> str:
         sure, never = self.certificate, ""
@@ -194,7 +168,7 @@ def plan_from(
     value = policy.value()
     alpha = value.high - value.low
     certificate = certify_history(dataset, reward.bound, alpha, steps, failure_prob)
-    return ExploredPlan(policy, value, alpha, certificate, TrajectoryProblem(dataset, reward, steps))
+    return ExploredPlan(policy, value, alpha, certificate, dataset, reward, steps)
 
 
 def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
@@ -209,4 +183,5 @@ def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
             PraemiaWarning,
             stacklevel=3,
         )
-    return ExploredPlan(np.ascontiguousarray(plan.policy), value, 0.0, certificate, estimate)
+    given = estimate.dataset, estimate.machine, estimate.horizon
+    return ExploredPlan(np.ascontiguousarray(plan.policy), value, 0.0, certificate, *given, estimate)

@@ -11,16 +11,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from praemia.errors import ModelError, SizeError
+from praemia.errors import ModelError
 from praemia.tasks.mdp import LabeledMDP
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
 SLACK = 1e-9
-MAX_HISTORIES = 50_000
 
 
 class Trajectory(NamedTuple):
@@ -82,7 +81,7 @@ class TrajectoryReward:
 
 
 class Histories:
-    """All that can happen in H steps of a model, to enumerate or to sample from.
+    """All that can happen in H steps of a model, to search through.
 
     Attributes
     ----------
@@ -101,19 +100,3 @@ class Histories:
         """Return the histories that can follow an action, with their probabilities; none if the unknown follows."""
         row = self.rows[history.last * self.num_actions + a]
         return [(history.then(a, z, ended=ended), p) for z, ended, p in row]
-
-    def value(self, policy: Any, reward: TrajectoryReward) -> float:
-        """Return E[F(η)] of what ``policy.action_probs(history)`` plays, by enumerating all histories that it meets."""
-        stack, total, count = list(self.starts), 0.0, 0
-        while stack:
-            history, mass = stack.pop()
-            count += 1
-            if count > MAX_HISTORIES:
-                raise SizeError(f"the policy meets more than {MAX_HISTORIES:,} histories of {self.horizon} steps")
-            if history.is_over(self.horizon):
-                total += mass * reward(history)
-                continue
-            for a, share in enumerate(policy.action_probs(history)):
-                if share > 0.0:
-                    stack += [(longer, mass * float(share) * p) for longer, p in self.after(history, a)]
-        return total
