@@ -21,7 +21,9 @@ WAREHOUSE = praemia.envs.warehouse(size=4)
 
 def regret() -> str:
     """Draw what the code of the README draws."""
-    return svg_of(praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8).figure)
+    return svg_of(
+        praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8).figure
+    )
 
 
 FIGURES: dict[str, Callable[[], str]] = {

@@ -58,7 +58,7 @@ def load_experiment(path: str | Path, changes: Changes = NOTHING, *, allow_code:
 def read_record(data: bytes, where: str) -> Experiment:
     """Read the record of an experiment, which anybody may have written; ``where`` names the file in messages."""
     try:
-        return _experiment(parse_source(data.decode(), where), None, NOTHING)
+        return _experiment(parse_source(data.decode(), where, is_json=True), None, NOTHING)
     except (PraemiaError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise FileError(f"{where}: damaged; expected the record of an experiment ({reason})") from None
