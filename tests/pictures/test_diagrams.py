@@ -94,7 +94,7 @@ def holds(guard, label):
 @given(strategies.machines())
 def test_the_lines_that_hold_on_a_label_are_what_the_machine_does_in_whatever_order_they_are_read(machine):
     stretched = strategies.with_rewards(machine, -2.0, 3.0)
-    ordered = replace(machine, first_match=True)
+    ordered = machine.replace(first_match=True)
     for drawn in (machine, stretched.in_unit_range, ordered, first_match("a", "b", "a & c", "c | b")):
         for state, lines in edge_lines(Annotated(drawn)).items():
             split = [(*line.text.rsplit(" | ", 1), line.target) for line in lines]
@@ -197,7 +197,7 @@ def test_what_differs_from_a_truth_of_ordered_rules_is_red_in_both():
     traces = [[({"a"}, 1.0), ({"a", "b"}, 1.0), ({"b"}, 5.0)]] * 30
     wrong = first_match("a", "b")
     five = replace(wrong.rules[1], outcomes=(Outcome("u", reward=Reward((5.0,))),))
-    right = replace(wrong, rules=[wrong.rules[0], five])
+    right = wrong.replace(rules=[wrong.rules[0], five])
     svgs = [inference_drawing(praemia.infer(traces), truth).svg for truth in (right, wrong)]
     assert [RED in svg for svg in svgs] == [False, True]
     root = ElementTree.fromstring(svgs[1])

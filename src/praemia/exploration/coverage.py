@@ -37,8 +37,9 @@ def best_values(
     """
     size, keeps_actions = len(gain), gain.ndim == 2
     values, actions = np.zeros((size, *gain.shape[2:])), np.zeros((horizon if keeps_actions else 0, size), np.int64)
+    going_on_kernel = kernel[:, :size]
     for h in range(horizon - 1, -1, -1):
-        table = np.minimum(most, gain + (kernel[:, :size] @ values).reshape(gain.shape))
+        table = np.minimum(most, gain + (going_on_kernel @ values).reshape(gain.shape))
         values = table.max(axis=1)
         if keeps_actions:
             actions[h] = table.argmax(axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from praemia.kernels.exact import PRODUCT_STATE, ValueArrays
 from praemia.kernels.pathwise import BestArrays
 from praemia.kernels.records import Records, padded_width
 from praemia.kernels.ties import new_stream
-from praemia.learners.backward import next_policy
+from praemia.learners.backward import checked_plan, next_policy
 from praemia.learners.base import Learner
 from praemia.learners.stepwise import StepwiseLearner
 from praemia.planning.backward import cached_per_object
@@ -61,7 +60,6 @@ class TaskWorld(World):
             self.arrays = self.arrays._replace(best=_best_arrays(task))
             self.log = self.log._replace(losses=np.zeros(len(self.log.returns)))
         self.chance = kernels.Chance(np.zeros(0), np.zeros(1, dtype=np.int64))
-        self._memory: Any = None  # of a learner whose kernel plans within the loop
         self._work_limit = FIRST_WORK
 
     def _number_rows(self, rows: NDArray[np.uint32], extra: Records) -> None:
@@ -106,17 +104,19 @@ class TaskWorld(World):
     def _plan_and_play(self, learner: StepwiseLearner, last: int) -> None:
         self._make_room()
         experience = self.experience()
-        if self._memory is None:
+        if self.plan is None:
             self.policy = next_policy(experience, self.learner_rng)
-            self._memory, self._stream = learner.new_memory(experience), new_stream(self.learner_rng)
-        self._memory = learner.updated(self._memory, experience)
+            memory, stream = learner.new_memory(experience), new_stream(self.learner_rng)
+        else:
+            memory, stream = self.plan.memory
+            memory = learner.updated(memory, experience)
         loop, began = kernels.plan_and_play(type(learner).kernel), time.perf_counter()
         done = loop(
             self.arrays,
             self.counts,
             self.values,
-            self._memory,
-            self._stream,
+            memory,
+            stream,
             self.policy,
             self.replan_code,
             self.chance,
@@ -124,6 +124,7 @@ class TaskWorld(World):
             last,
             self._work_limit,
         )
+        self.plan = checked_plan(self.policy, memory.values.reshape(1, -1), (memory, stream))
         taken = time.perf_counter() - began
         self._work_limit = max(FIRST_WORK, int(done * min(4.0, SLICE_SECONDS / max(taken, 1e-6))))
 
