@@ -24,7 +24,7 @@ SHORT = ("--episodes", "100", "--runs", "2")
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-EXAMPLE_LEARNERS = (f"{EXAMPLES / 'numpy_learner.py'}:Hoeffding", f"{EXAMPLES / 'bonus_learner.py'}:Bernstein")
+EXAMPLE_LEARNERS = tuple(f"{EXAMPLES / 'own_learner.py'}:{kind}" for kind in ("Bernstein", "Tighter"))
 
 
 @pytest.fixture
@@ -276,7 +276,7 @@ def test_the_learners_of_the_examples_play_in_run_and_in_the_league(
     named = [option for name in EXAMPLE_LEARNERS for option in ("--learner", name)]
     assert execute(["run", "riverswim-5", *named, *SHORT, "--jobs", "1", "--json"]) == 0
     ran = json.loads(capfd.readouterr().out)["learners"]
-    assert [row["name"] for row in ran] == ["hoeffding", "bernstein"]
+    assert [row["name"] for row in ran] == ["bernstein", "tighter"]
     out = ["--jobs", "1", "--out", str(tmp_path / "league"), "--json"]
     assert execute(["experiment", "league", "--task", "riverswim-5", *named, *SHORT, *out]) == 0
     (group,) = json.loads(capfd.readouterr().out)["groups"]
@@ -289,4 +289,4 @@ def test_the_learners_of_the_examples_play_on_a_cluster(
 ) -> None:
     experiment = write_experiment(file, *EXAMPLE_LEARNERS)
     finish(start(experiment, tmp_path / "store", "--engine", str(cluster[0])))
-    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"hoeffding", "bernstein"}
+    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"bernstein", "tighter"}

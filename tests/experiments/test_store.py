@@ -153,8 +153,8 @@ def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things
 @pytest.mark.parametrize(
     ("marker", "expected"),
     [
-        ('{"what": "runs of praemia", "format": 1}', r"format 1; .* reads format 4: read it with praemia 0\.2"),
-        ('{"what": "runs of praemia", "format": 3}', "format 3; .* an older version wrote it"),
+        ('{"what": "runs of praemia", "format": 1}', "format 1; .* the version that wrote it"),
+        ('{"what": "runs of praemia", "format": 3}', "format 3; .* the version that wrote it"),
         ('{"what": "runs of praemia", "format": 5}', "format 5; .* the version that wrote it"),
         ("{", "damaged"),
         ("[]", "damaged"),

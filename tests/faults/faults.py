@@ -450,10 +450,10 @@ KERNELS = (
     ),
     Fault(
         "a share of the optimum is reached as soon as one plan has it",
-        "statistics/standings.py",
+        "statistics/steps.py",
         "after = int(far[-1]) + 1",
         "after = int(far[0]) + 1",
-        "experiments/test_suites.py::test_a_share_is_reached_for_good_when_no_later_plan_falls_below_it",
+        "statistics/test_steps.py::test_a_share_is_reached_for_good_when_no_later_plan_falls_below_it",
     ),
 )
 
@@ -749,10 +749,10 @@ OUTSIDE = (
     ),
     Fault(
         "an interval around 1 that could be level is called lower",
-        "statistics/verdicts.py",
-        "if interval.low > self.even:\n            return above",
-        "if interval.low > self.below:\n            return above",
-        "statistics/test_verdicts.py::test_readings_tell_level_from_not_clear",
+        "statistics/measures.py",
+        "if interval.low > self.null:\n            return above",
+        "if interval.low > self.lower:\n            return above",
+        "statistics/test_claims.py::test_readings_tell_level_from_not_clear",
     ),
     Fault(
         "a curve begins with its first plan's loss",

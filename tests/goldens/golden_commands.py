@@ -39,16 +39,15 @@ def commands(nudge: float) -> Iterator[Record]:
         yield _asked("machine", FETCH, "--trace", "item; ; delivery; item", reach=Reach.BITS)
         yield _asked("machine", FETCH_AS_WORDS, "--regex", "--pay", "end", "--reward", "2", reach=Reach.BITS)
         yield _asked("infer", "traces.jsonl", "--truth", "riverswim-prm-5")
-        explored = ("--method", "uncertainty", "--episodes", "200", "--scale", scale, *fetch)
+        explored = ("--episodes", "200", "--scale", scale)
         yield _asked("explore", "warehouse-3", *explored, "--out", "data.npz")
         yield _asked("explore", "warehouse-3", *explored, "--seed", "1", "--append", "--out", "data.npz")
         yield _asked("plan", "data.npz", *fetch, "--task", "warehouse-3", "--draws", "40")
-        yield _asked("plan", "data.npz", *fetch, "--fixed-in-advance", "--horizon", "5", "--draws", "40")
+        yield _asked("plan", "data.npz", *fetch, "--horizon", "5", "--draws", "40")
         yield _asked("plan", "data.npz", "--task", "warehouse-3", "--discount", "0.9", "--draws", "40")
         played = ("--learner", "headroom", "--learner", "qr-max", "--set", "known_after=4", "--episodes", "60")
         yield _asked("run", "warehouse-3", *played, "--runs", "2", "--jobs", "1", "--out", "runs", reach=Reach.BITS)
         yield _written("draw", "fetch.yaml", "-o", "fetch.mmd")
-        yield _written("convert", "fetch.yaml", "fetch.hoa")
 
 
 def sweeps(nudge: float) -> Iterator[Record]:

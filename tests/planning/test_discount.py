@@ -154,10 +154,3 @@ def test_losses_add_up_to_what_a_policy_loses(task: Task, data: st.DataObject) -
     policy, plan = data.draw(deterministic_policies(task)), praemia.solve(task)
     lost = plan.value - praemia.evaluate(task, policy).value
     assert losses(task, policy, plan).sum() == pytest.approx(lost, abs=1e-9)
-
-
-def test_bounds_of_the_paper_are_not_printed_for_a_discount(capsys: pytest.CaptureFixture[str]) -> None:
-    from praemia.cli import execute
-
-    assert execute(["bound", "office-jair-t1"]) == 2
-    assert "has a discount" in capsys.readouterr().err

@@ -19,7 +19,6 @@ from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.store import Store
 from praemia.files.load_save import save_machine
 from praemia.report import page as report_page
-from praemia.simulation.run import RNG_REVISION
 
 CURVES = "document.querySelector('.overview .charts')"
 CARD = "claim-ahead-of-ucrl2-rm-b-with-correct-intervals"
@@ -81,14 +80,6 @@ def test_the_three_outcomes_can_be_told_apart(report: Path, tmp_path: Path) -> N
     assert 'class="claim held"' not in text
     assert '<section class="claim open" id="claim-no-growth-with-the-machine"><h3><span class="badge">not dec' in text
     assert "Not decided: too few runs (4; at least 8 are needed)." in text
-
-
-def test_runs_of_other_random_streams_are_listed_apart(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 1.0}, paper(num_runs=2))
-    store.write(made_up(replace(paper(1).jobs()[0], rng_revision=RNG_REVISION - 1), 500.0))
-    text = text_of(store, tmp_path / "report.html")
-    assert f"seed 0, random streams {RNG_REVISION - 1}" in text
-    assert "Other runs in this folder" in text
 
 
 @pytest.mark.parametrize("name", ["paper", "tuning", "league", "suite-office", "mine"])
