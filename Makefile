@@ -13,7 +13,6 @@
 #   make format       ruff's fixes and formatting                            seconds
 #   make names        generated files: public names, learners, environments  seconds
 #   make goldens      the record of what the package computes                about 1 min
-#   make core-table   the lines of each learner and of all loops             seconds
 #   make constraints  pin the newest versions for this Python                about 2 min
 #   make dist         the wheel and the source archive, in dist/             seconds
 #   make clean        remove environments, caches and results                seconds
@@ -27,7 +26,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow test-deep coverage fuzz fuzz-readers docs lint format names goldens core-table constraints dist clean
+.PHONY: help reproduce test test-slow test-deep coverage fuzz fuzz-readers docs lint format names goldens constraints dist clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -104,10 +103,6 @@ names: $(VENV)/installed
 # Record what the package computes, after a change that is meant to change it.
 goldens: $(VENV)/installed
 	$(BIN)/python tests/goldens/make.py
-
-# Print the lines of each learner, and all backward loops and loops that plan and play.
-core-table: $(VENV)/installed
-	$(BIN)/python benchmarks/core_table.py
 
 # Pin the newest compatible versions for this Python.
 constraints:

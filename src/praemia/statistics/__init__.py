@@ -1,1 +1,1 @@
-"""Statistics of stored runs: intervals, measurements, verdicts, standings."""
+"""Statistics of stored runs: series, intervals, measures, claims."""
