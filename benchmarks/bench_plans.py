@@ -22,4 +22,4 @@ def test_plan(benchmark: Any, task: str, name: str) -> None:
     world = TaskWorld(envs.make(task), learners.make(name), 300, (0,), valued=False)
     run_loop(world, 300)
     benchmark.pedantic(world.replan, rounds=20, warmup_rounds=1)
-    benchmark.extra_info.update(pairs=int((world.counts.pairs["visits"] > 0).sum()))
+    benchmark.extra_info.update(pairs=int((world.counts.visits > 0).sum()))

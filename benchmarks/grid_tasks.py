@@ -26,12 +26,16 @@ _BITS = tuple(f"bit-{i}" for i in range(6))
 _ITEM, _DELIVERY = 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiagonalLabels(Labelling):
     """Label each cell by its diagonal; a label is a number, with a proposition for each binary digit."""
 
     side: int
     many: bool
+
+    @property
+    def by_rules(self) -> bool:
+        return False
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
         """Return the number of each transition's label, and the labels by number."""
@@ -50,7 +54,7 @@ class DiagonalLabels(Labelling):
 def grid_task(side: int, num_machine_states: int, horizon: int, *, many: bool = False, dense: bool = False) -> Task:
     """Make a side × side grid with five actions and a chain of machine states, with few labels or many."""
     rows = ["S" + "." * (side - 1), *["." * side] * (side - 1)]
-    mdp = GridMap("\n".join(rows), stay=True).mdp(DiagonalLabels(side, many))
+    mdp = GridMap("\n".join(rows), stay=True).mdp(DiagonalLabels(side=side, many=many))
     name = f"grid-{side}-{'many' if many else 'few'}-{'dense' if dense else 'sparse'}"
     return Task(mdp, chain(num_machine_states, many=many, dense=dense), horizon, name)
 

@@ -17,7 +17,7 @@ TASKS = (
 
 def main() -> None:
     for task in TASKS:
-        shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
+        shape = (task.max_steps, task.num_machine_states, task.num_observations, task.num_actions)
         uniform = np.full(shape, 1 / task.num_actions)
         episodes = (praemia.rollout(task, uniform, seed=seed) for seed in range(10_000))
         traces = [[(step.label, step.reward) for step in episode] for episode in episodes]

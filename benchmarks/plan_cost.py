@@ -15,6 +15,8 @@ import numpy as np
 from grid_tasks import grid_task
 
 from praemia import learners
+from praemia.kernels.counts import ROWS, SLOTS, TRANSITION, TRANSITIONS
+from praemia.kernels.records import ROW
 from praemia.simulation.task_world import TaskWorld
 
 SWEEPS = {
@@ -29,20 +31,23 @@ VISITS = 3
 def known_world(name: str, size: tuple[int, int, int]) -> tuple[int, TaskWorld]:
     """Return the work of a plan, and a world in which every transition was seen a few times."""
     world = TaskWorld(grid_task(*size), learners.make(name), 1000, (0,), valued=False)
-    counts, arrays, edges = world.counts, world.arrays, np.diff(world.arrays.indptr)
-    counts.pairs["visits"], counts.pairs["distinct"], counts.pairs["slot"] = (
-        VISITS * edges,
-        edges,
-        np.arange(len(edges)),
+    arrays, edges = world.arrays, np.diff(world.arrays.indptr)
+    size_of_all, num_rows = len(arrays.edges), len(arrays.extra_rows)
+    counts = world.counts._replace(
+        transitions=np.zeros(size_of_all + size[2], dtype=TRANSITION), rows=np.zeros(num_rows + size[2], dtype=ROW)
     )
-    counts.successors["count"] = VISITS
+    seen, rows = counts.transitions[:size_of_all], counts.rows[:num_rows]
+    seen["count"], seen["pair"] = VISITS, np.repeat(np.arange(len(edges)), edges)
+    seen["next"] = np.arange(2, size_of_all + 2)
+    seen["next"][arrays.indptr[1:] - 1] = 0
     for name in ("row", "target", "label"):
-        counts.successors[name] = arrays.edges[name]
-    counts.rows["label"], counts.rows["target"] = arrays.extra_rows["label"], arrays.extra_rows["target"]
-    counts.states["ith_met"], counts.states["is_met"] = np.arange(len(counts.states)), 1
-    for name, size_of in (("states", counts.states), ("slots", edges), ("rows", counts.rows)):
-        counts.totals[name] = len(size_of)
-    return len(counts.successors) * size[1] * size[2], world
+        seen[name] = arrays.edges[name]
+    rows["label"], rows["target"] = arrays.extra_rows["label"], arrays.extra_rows["target"]
+    counts.first[:], counts.visits[:] = arrays.indptr[:-1] + 1, VISITS * edges
+    counts.slots[:], counts.is_met[:] = np.arange(len(edges)), True
+    counts.totals[TRANSITIONS], counts.totals[ROWS], counts.totals[SLOTS] = size_of_all, num_rows, len(edges)
+    world.counts = counts
+    return size_of_all * size[1] * size[2], world
 
 
 def fit(name: str, sizes: list[tuple[int, int, int]], rounds: int) -> tuple[float, list[float]]:
