@@ -229,9 +229,8 @@ def play_episodes(
     """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
     It stops when a plan is due, ``last`` episodes are played in all, the budget of steps is spent, or there is no room
-    for what another episode may bring, or too few random numbers; with ``at_once`` also within an episode, and after
-    the first one in which a plan changed. An episode that ends, or whose machine is done, is over, and its remaining
-    steps have the value of the exit.
+    for another episode; with ``at_once`` also within an episode, and after the first one in which a plan changed. An
+    episode that ends, or whose machine is done, has the value of the exit for its remaining steps.
     """
     due, progress, horizon = False, log.progress[0], policy.shape[0]
     episode, num_steps, starts, step_visits = progress["played"], progress["steps"], world.starts, counts.step_visits

@@ -48,6 +48,7 @@ def plan_with_bonus(
 
     where Y = φ + γW_{h+1} is the reward of a step and the value after it, both given the next observation. A pair never
     visited has cap_h. Every learner of this form shares one compiled pass, so a new one compiles nothing.
+    Observations never met keep the actions that they have.
 
     Parameters
     ----------
@@ -62,8 +63,6 @@ def plan_with_bonus(
         bonus for what is not known of a machine state and a label.
     rng : the run's generator. Equal best actions are sampled uniformly, in the order of steps from the last to the
         first, observations, machine states.
-
-    Observations never met keep the actions that they have.
 
     Examples
     --------

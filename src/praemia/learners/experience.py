@@ -158,14 +158,14 @@ class Experience:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Go one step backwards under p̂ and the machine; return the mean and the deviation of Y = φ + γW, [M, O, A].
 
+        Pairs never visited have mean 0 and deviation 0: write ``np.where(experience.visits > 0, Q, cap)``.
+
         Parameters
         ----------
         values : float64[M, O], V_{h+1}, not discounted; rewards are those of the unit range. What an ended episode is
             worth, and γ, are applied here.
         step : h, from 0 to H − 1.
         machine : as in ``plan_with_bonus``, where the machine is learned.
-
-        Pairs never visited have mean 0 and deviation 0: write ``np.where(experience.visits > 0, Q, cap)``.
 
         Examples
         --------
