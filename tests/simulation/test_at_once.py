@@ -123,3 +123,18 @@ def test_on_a_black_box_the_regret_is_not_known() -> None:
     run = simulate(box(arrival()), hasty("headroom"), 50)
     assert not run.is_pathwise
     assert run.returns[-1] == 1.0
+
+
+def test_a_plan_of_a_subclass_is_the_one_that_is_played() -> None:
+    """Also where the learner that it is derived from plans within the compiled loop."""
+    made = []
+
+    class Own(praemia.Headroom):
+        def plan(self, experience: Any, previous: Any, rng: Any) -> Any:
+            made.append(experience.episodes_played)
+            return super().plan(experience, previous, rng)
+
+    task = praemia.envs.make("warehouse-3")
+    ours, theirs = (praemia.simulate(task, learner, 30, 1) for learner in (Own(), praemia.Headroom()))
+    assert len(made) > 2
+    assert ours.returns.tobytes() == theirs.returns.tobytes()

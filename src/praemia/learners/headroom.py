@@ -97,7 +97,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     @property
     def plans_in_loop(self) -> bool:
         """Whether the kernel needs nothing from Python between two plans: an estimate of the machine it does."""
-        return not self.learn_machine
+        return super().plans_in_loop and not self.learn_machine
 
     @property
     def replan_rule(self) -> ReplanRule:

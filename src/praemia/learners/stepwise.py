@@ -33,8 +33,8 @@ class StepwiseLearner(Learner):
 
     @property
     def plans_in_loop(self) -> bool:
-        """Whether the kernel needs nothing from Python between two plans."""
-        return True
+        """Whether the kernel needs nothing from Python between two plans; a subclass may override ``plan``."""
+        return type(self).plan is StepwiseLearner.plan
 
     @abstractmethod
     def new_memory(self, experience: Experience) -> Any:

@@ -96,7 +96,7 @@ class TaskWorld(World):
 
     def advance(self, most: int, on_plan: Callable[[], None] | None) -> None:
         """Plan and play on; a kernel that plans within episodes does so in one compiled call, if nobody looks."""
-        if isinstance(self.learner, StepwiseLearner) and self.learner.plans_in_loop and on_plan is None:
+        if on_plan is None and isinstance(self.learner, StepwiseLearner) and self.learner.plans_in_loop:
             self._plan_and_play(self.learner, self.played + most)
         else:
             super().advance(most, on_plan)
