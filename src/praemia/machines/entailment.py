@@ -1,4 +1,4 @@
-"""Which formulas imply X h, F h or g U h, decided by their syntax: sound on every non-empty trace, but not complete.
+"""Which formulas imply X h or g U h, decided by their syntax: sound on every non-empty trace, but not complete.
 
 Residuals that differ only by something implied are one state; so the fewer implications are missed, the fewer states
 are built before the machine is minimised. F(a & X F b) implies F b, for example, so their disjunction is F b.
@@ -35,12 +35,10 @@ def _ways(f: Formula, g: Formula) -> list[list[Pair]]:
     match g.operator, f.operator:
         case "|", _:
             ways += [[(f, part)] for part in g.parts]
-        case "F", "X" | "F" | "U":
-            ways += [[(f, g.parts[0])], [(f.parts[-1], g)]]
-        case "F", _:
-            ways += [[(f, g.parts[0])]]
         case "U", "U":
-            ways += [[(f, g.parts[1])], list(zip(f.parts, g.parts, strict=True))]
+            ways += [[(f, g.parts[1])], [(f.parts[0], g.parts[0]), (f.parts[1], g)]]
+        case "U", "X":
+            ways += [[(f, g.parts[1])], [(f, g.parts[0]), (f.parts[0], g)]]
         case "U", _:
             ways += [[(f, g.parts[1])]]
         case "X", "X":

@@ -1,13 +1,13 @@
 """Formulas as trees: guards, which are boolean, and LTL over finite traces, of which guards are a part.
 
-    true false last name                 last: there is no next step
-    !f  f & g  f | g                      (-> and <-> are rewritten when a formula is read, and H f, which is !O !f)
+    true false name    !f  f & g  f | g
     X f   there is a next step, and f holds there          WX f   if there is a next step, f holds there
-    F f   f holds now or later                             G f    f holds now and at every later step
     f U g   g holds now or later, and f until then         f R g   g holds up to and including the first f, if any
-    f W g   f U g, or f holds at every step from now on
-    Y f   there was a step before, and f held there        O f   f held at some step up to now
-    f S g   g held at some step up to now, and f ever since
+    Y f   there was a step before, and f held there        f S g   g held at some step up to now, and f ever since
+
+All else is rewritten when a formula is read, and written again as it was:
+
+    F f = true U f      G f = false R f      f W g = g R (f | g)      last = WX false      O f = true S f      H f = !O !f
 
 Constructors do what is cheap and never wrong: constants vanish, conjunctions are flat, F F f is F f.
 """
@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 FUTURE = frozenset({"X", "WX", "N", "F", "G", "U", "R", "W", "M", "last"})
 PAST = frozenset({"Y", "O", "H", "S"})
-DUALS = {"&": "|", "|": "&", "X": "WX", "WX": "X", "F": "G", "G": "F", "U": "R", "R": "U"}
+DUALS = {"X": "WX", "WX": "X", "U": "R", "R": "U"}
 
 GUARD_WORDS = frozenset({"true", "false", "else"})
 FORMULA_WORDS = GUARD_WORDS | (FUTURE - {"M"}) | PAST
@@ -148,31 +148,24 @@ def _junction(operator: str, parts: Iterable[Formula], neutral: Formula, absorbi
 
 def unary(operator: str, part: Formula) -> Formula:
     """Apply one of X WX F G Y O H."""
-    if operator == "H":
-        return ~unary("O", negation(part))
-    if operator in ("F", "G", "O") and (part in (TRUE, FALSE) or part.operator == operator):
-        return part
-    if (operator, part) in (("X", FALSE), ("Y", FALSE)):
-        return FALSE
-    return TRUE if (operator, part) == ("WX", TRUE) else Formula(operator, (part,))
+    match operator:
+        case "H":
+            return ~unary("O", negation(part))
+        case "F" | "O":
+            return binary("U" if operator == "F" else "S", TRUE, part)
+        case "G":
+            return binary("R", FALSE, part)
+    is_decided = part is (TRUE if operator == "WX" else FALSE)
+    return part if is_decided else Formula(operator, (part,))
 
 
 def binary(operator: str, left: Formula, right: Formula) -> Formula:
     """Apply one of U R W S."""
-    if right == TRUE or (right == FALSE and operator != "W"):
-        return right
-    match operator, left:
-        case "U", Formula("true"):
-            return unary("F", right)
-        case "R", Formula("false"):
-            return unary("G", right)
-        case "S", Formula("true"):
-            return unary("O", right)
-        case ("U" | "W" | "S", Formula("false")) | ("R", Formula("true")):
-            return right
-        case "W", Formula("true"):
-            return TRUE
-    return unary("G", left) if right == FALSE else Formula(operator, (left, right))
+    if operator == "W":
+        return binary("R", right, disjunction((left, right)))
+    keeps, at_once = (FALSE, TRUE) if operator == "R" else (TRUE, FALSE)
+    is_same = left is keeps and right.operator == operator and right.parts[0] is keeps  # F F f
+    return right if is_same or left is at_once or right in (TRUE, FALSE) else Formula(operator, (left, right))
 
 
 def fold(
@@ -210,12 +203,10 @@ def _negation(formula: Formula, opposites: list[Formula]) -> Formula:
     match operator:
         case "&" | "|":
             return disjunction(opposites) if operator == "&" else conjunction(opposites)
-        case "X" | "WX" | "F" | "G":
+        case "X" | "WX":
             return unary(DUALS[operator], opposites[0])
         case "U" | "R":
             return binary(DUALS[operator], *opposites)
-        case "W":
-            return binary("U", opposites[1], conjunction(opposites))
         case _:
             return ~formula
 
@@ -229,15 +220,14 @@ def write(
     """
 
     def text(formula: Formula, parts: list[tuple[str, int]]) -> tuple[str, int]:
-        operator = formula.operator
+        operator = _written(formula)[0]
         if operator == "name":
             return write_name(formula.name, reserved), _UNARY
         if not parts:
-            return ("last" if operator == "WX" else operator), _UNARY
+            return operator, _UNARY
         if len(parts) == 1:
             inner = _bracketed(*parts[0], _UNARY)
             return operator + ("" if operator == "!" or inner.startswith("(") else " ") + inner, _UNARY
-        operator = "W" if _weak_until(formula) else operator
         own = _TIGHTNESS[operator]
         # (a U b) & (c U d) is easier to read with brackets, though U binds tighter.
         inner_texts = (
@@ -246,26 +236,25 @@ def write(
         )
         return f" {operator} ".join(inner_texts), own
 
-    return fold(formula, text, texts, _written_parts)[0]
+    return fold(formula, text, texts, lambda part: _written(part)[1])[0]
 
 
 def _bracketed(text: str, tightness: int, needed: int) -> str:
     return f"({text})" if tightness < needed else text
 
 
-def _written_parts(formula: Formula) -> Sequence[Formula]:
-    """Return the parts of a formula as it is written."""
-    if formula is LAST or formula.operator == "else":
-        return ()
-    return _weak_until(formula) or formula.parts
-
-
-def _weak_until(formula: Formula) -> tuple[Formula, Formula] | None:
-    """Return f and g if a formula is g R (f | g), which is f W g."""
-    if formula.operator == "R" and formula.parts[1].operator == "|" and formula.parts[0] in formula.parts[1].parts:
-        release, either = formula.parts
-        return disjunction(part for part in either.parts if part != release), release
-    return None
+def _written(formula: Formula) -> tuple[str, tuple[Formula, ...]]:
+    """Return the operator and the parts of a formula as it is written."""
+    match formula.operator, formula.parts:
+        case "else", _:
+            return "else", ()
+        case "WX", (Formula("false"),):
+            return "last", ()
+        case "U" | "S" | "R", (Formula("true" | "false"), part):
+            return {"U": "F", "S": "O", "R": "G"}[formula.operator], (part,)
+        case "R", (release, Formula("|", either)) if release in either:
+            return "W", (disjunction(part for part in either if part is not release), release)
+    return formula.operator, formula.parts
 
 
 def write_name(name: str, reserved: Set[str] = FORMULA_WORDS) -> str:

@@ -33,7 +33,7 @@ def exactly(label: Set[str], propositions: Iterable[str]) -> Formula:
 
 
 class Booleans(Diagrams):
-    """Boolean functions of atoms: of propositions, and of formulas in time (X f, F f, f U g), true or false as a whole.
+    """Boolean functions of atoms: of propositions, and of formulas in time (X f, f U g), true or false as a whole.
 
     Atoms are variables, in the order in which they are first met.
     """
@@ -68,7 +68,7 @@ class Booleans(Diagrams):
                 return self.join(formula.operator, parts)
             case "else":
                 return parts[0]
-            case "WX" | "G" | "R" | "W":
+            case "WX" | "R":
                 return self.negate(self.function(negation(formula, self._opposites)))
             case _:
                 self.atoms.append(formula)

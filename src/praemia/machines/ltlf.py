@@ -3,17 +3,16 @@
 After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
 end here. With d(f) the diagram from σ to (residual, bit), and !, & and | of such pairs taken part by part,
 
-    d(name) = (true, 1) or (false, 0)        d(X f) = (f, 0)        d(WX f) = (f, 1)
-    d(F f) = d(f) | (F f, 0)                 d(f U g) = d(g) | (d(f) & (f U g, 0))
-    d(G f) = d(f) & (G f, 1)                 d(f R g) = d(g) & (d(f) | (f R g, 1))        d(f W g) as U, with bit 1
+    d(name) = (true, 1) or (false, 0)        d(f U g) = d(g) | (d(f) & (f U g, 0))
+    d(X f) = (f, 0)    d(WX f) = (f, 1)      d(f R g) = d(g) & (d(f) | (f R g, 1))
 
-A residual is a boolean function of names and of formulas that begin with X, F or U, kept as a decision diagram over
+A residual is a boolean function of names and of formulas that begin with X or U, kept as a decision diagram over
 these *atoms*: residuals that are equal as boolean functions are one state. Atoms that others imply are removed
 (``entailment``), so that fewer states are built; minimising does the rest.
 
 A formula about the past remembers what its operators said at the step before:
 
-    Y f = f held at the step before          f S g = g | (f & Y(f S g))          O f = true S f
+    Y f = f held at the step before          f S g = g | (f & Y(f S g))
 
 A state is the truth of every f under a Y and of every f S g at the step before, all false before the first step.
 """
@@ -111,15 +110,10 @@ class _Progression:
                 return reduce(lambda f, g: self._join(formula.operator, f, g), parts)
             case "X" | "WX":
                 return self._later(formula.parts[0], formula.operator == "WX")
-            case "F":
-                return self._join("|", parts[0], self._later(formula, False))
-            case "G":
-                return self._join("&", parts[0], self._later(formula, True))
             case "R":
                 return self._join("&", parts[1], self._join("|", parts[0], self._later(formula, True)))
             case _:
-                later = self._later(formula, formula.operator == "W")
-                return self._join("|", parts[1], self._join("&", parts[0], later))
+                return self._join("|", parts[1], self._join("&", parts[0], self._later(formula, False)))
 
     def _later(self, formula: Formula, may_end: bool) -> int:
         return self.moves.leaf((self._simplify(self.residual(formula)), may_end))
@@ -188,7 +182,7 @@ class _Memory:
         fold(formula, self._collect)
 
     def _collect(self, formula: Formula, _: list[None]) -> None:
-        if formula.operator in ("Y", "S", "O"):
+        if formula.operator in ("Y", "S"):
             self.bits.setdefault(formula.parts[0] if formula.operator == "Y" else formula, len(self.bits))
 
     def moves_of(self, past: Past) -> int:
@@ -211,8 +205,6 @@ class _Memory:
                 return TRUE if past >> self.bits[formula.parts[0]] & 1 else FALSE
             case "S":
                 return parts[1] | parts[0] if past >> self.bits[formula] & 1 else parts[1]
-            case "O":
-                return TRUE if past >> self.bits[formula] & 1 else parts[0]
             case "!":
                 return ~parts[0]
             case "&" | "|":
