@@ -54,30 +54,6 @@ State: 2
 """
 )
 
-IMPLICIT = (
-    HEAD.replace("States: 3", "States: 2")
-    + """\
---BODY--
-State: 0
-0 1 0 1
-State: 1 {0}
-0 1 1 1
---END--
-"""
-)
-
-STATE_LABELS = (
-    HEAD.replace("States: 3", "States: 2")
-    + """\
---BODY--
-State: [0 | 1] 0
-1
-State: [t] 1 {0}
-0
---END--
-"""
-)
-
 
 def even(word: tuple[frozenset[str], ...]) -> bool:
     return sum("a" in label for label in word) % 2 == 0 and not any(label == {"b"} for label in word)
@@ -91,24 +67,7 @@ def edges(word: tuple[frozenset[str], ...]) -> bool:
     return accepted
 
 
-def implicit(word: tuple[frozenset[str], ...]) -> bool:
-    """The last label decides from 0 (a leads on); in 1, anything but the empty label stays."""
-    state = 0
-    for label in word:
-        state = int("a" in label if state == 0 else bool(label))
-    return state == 1
-
-
-def state_labels(word: tuple[frozenset[str], ...]) -> bool:
-    return len(word) % 2 == 1 and all(word[::2])
-
-
-AUTOMATA = {
-    "states": (STATES, even),
-    "edges": (EDGES, edges),
-    "implicit": (IMPLICIT, implicit),
-    "of states": (STATE_LABELS, state_labels),
-}
+AUTOMATA = {"states": (STATES, even), "edges": (EDGES, edges)}
 LABELS = [frozenset(), frozenset("a"), frozenset("b"), frozenset("ab")]
 
 
@@ -134,9 +93,8 @@ def test_every_word_pays_by_what_is_accepted(name: str, pay: str) -> None:
 
 def test_states_are_called_by_their_names_and_the_empty_word_does_not_pay() -> None:
     machine = read_hoa(STATES, "m.hoa", "each")
-    assert machine.states == ("even", "odd", "never met", "rejected")
-    assert machine.initial == "even"
-    assert read_hoa(EDGES, "m.hoa").states == ("0", "1", "2", "paid", "rejected")
+    assert machine.states == ("start", "failed", "odd")  # no word leads to "never met"
+    assert read_hoa(EDGES, "m.hoa").states == ("start", "1", "done")
 
 
 @pytest.mark.parametrize(
@@ -150,17 +108,15 @@ def test_states_are_called_by_their_names_and_the_empty_word_does_not_pay() -> N
         ("Start: 0\n", "Start: 0 & 1\n", "m.hoa:4: several states at once"),
         ("Start: 0\n", "Start: 7\n", "m.hoa: the header Start: is missing, or its state 7 is not given"),
         ("Start: 0\n", "", "m.hoa: the header Start: is missing"),
-        ("[!0 & !1] 0\n", "[!1] 0\n", "m.hoa: from state 0 the edges of lines 11 and 12 both hold on {a}"),
+        ("[!0 & !1] 0\n", "[!1] 0\n", "m.hoa:12: state 'even': rules 'a' and '!b' both match the label {a}"),
         ("[0] 0 /*", "[0] 1 & 0 /*", "m.hoa:14: several states at once"),
-        ("[0] 0 /*", "[0] 9 /*", "m.hoa: line 14: an edge to state 9, which is not given"),
-        ("[0] 0 /*", "[2] 0 /*", "m.hoa:14: proposition 2; there are 2"),
-        ("[0] 0 /*", "[@x] 0 /*", "m.hoa:14: unknown alias @x"),
-        ("[0] 0 /*", "0 /*", "m.hoa: from state 1 the edges of lines 14 and 15 both hold on {}"),
-        ("[t] 2", "2 2 2 2 2", "m.hoa:17: edge 5 of a state without labels"),
+        ("[0] 0 /*", "[0] 9 /*", "m.hoa:14: state 'odd' on 'a': unknown state '9'"),
+        ("[0] 0 /*", "[2] 0 /*", "m.hoa:14: 2 in a label; there are 2 propositions, counted from 0"),
+        ("[0] 0 /*", "[@x] 0 /*", "m.hoa:14: @x in a label"),
+        ("[0] 0 /*", "0 /*", "m.hoa:14:1: stopped at '0 /* back */'; expected an automaton"),
         ("[0] 0 /*", "[0] 0 {0} /*", "m.hoa: both states and edges are in the acceptance set"),
         ('AP: 2 "a" "b"', 'AP: 3 "a" "b"', "m.hoa:5: 3 propositions are announced and 2 named"),
         ("State: 1", "State: 0", "m.hoa:13: state 0 is given twice"),
-        ("States: 3", "States: 2", "m.hoa: 3 states are given and 2 announced"),
         ("acc-name: Buchi", "Strange: 3", "m.hoa:6: the header Strange: may change what the automaton means"),
         ("--END--", "", "m.hoa:19:1: it ends too early"),
         ("Start: 0", "Start: " + "1" * 5_000, "m.hoa:4: a number of 5,000 digits; at most 300 are read"),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from pathlib import Path
 
 import pytest
 from txt_machines import OTHER_REWARDS, PLAIN, SAMPLES, Original
 
-from praemia.cli import execute
 from praemia.errors import PraemiaError
 from praemia.files.formats.txt import read_txt
 from praemia.machines.builder import MachineBuilder
@@ -104,14 +102,3 @@ UNLISTED = {
 def test_terminal_states_that_are_not_listed_are_told_by_their_lines(name: str) -> None:
     lines, word, rewards = UNLISTED[name]
     assert read_txt(f"0\n{lines}", "m.txt").expected_rewards(map(set, word)).tolist() == rewards
-
-
-@pytest.mark.parametrize(("stays", "reward", "is_noted"), [("!g&!n", 1, True), ("!g|n", 1, False), ("!g&!n", 0, False)])
-def test_check_notes_where_the_originals_code_has_another_reward(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], stays: str, reward: float, is_noted: bool
-) -> None:
-    """In state 1 no line may hold on n: the original's code then gives the reward of the edge to the end."""
-    lines = edge(0, 0, "!f&!n", 0) + edge(0, 1, "f&!n", 0) + edge(1, 1, stays, 0) + edge(1, 2, "g&!n", reward)
-    (tmp_path / "m.txt").write_text(f"0\n[2]\n{lines}", encoding="utf-8")
-    assert execute(["check", str(tmp_path / "m.txt")]) == 0
-    assert ("in the code of reward_machines it is 1 there" in capsys.readouterr().out) == is_noted

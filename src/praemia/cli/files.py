@@ -27,8 +27,8 @@ def check_command(file: str) -> None:
     if Path(file).suffix.lower() == ".jsonl":
         _check_traces(file)
         return
-    from praemia.files.lint import Finding, lint
-    from praemia.files.load_save import format_of, load
+    from praemia.files.lint import lint
+    from praemia.files.load_save import load
     from praemia.tasks.task import Task
 
     loaded = load(file)
@@ -36,7 +36,6 @@ def check_command(file: str) -> None:
         kind, findings, sizes = "task", lint(loaded), loaded.sizes + loaded.machine.sizes[1:]
     else:
         kind, findings, sizes = "machine", lint(loaded), loaded.sizes
-        findings += [Finding("note", remark) for remark in format_of(file).remarks(loaded)]
     record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
     emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {', '.join(sizes)}"]))
 

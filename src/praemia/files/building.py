@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,12 @@ from praemia.envs.grid_text import read_rows, read_slip
 from praemia.errors import (
     FileError,
     ModelError,
-    PraemiaError,
-    RuleError,
     did_you_mean,
     located,
     require_distinct,
     require_distribution,
 )
+from praemia.files.formats.events import machine_of_rules
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import build_multiagent
 from praemia.files.schema import (
@@ -38,7 +38,6 @@ from praemia.files.schema import (
     MdpPart,
     PatternPart,
     RewardLaw,
-    RulePart,
     TaskPart,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
@@ -46,8 +45,7 @@ from praemia.machines.from_formulas import machine_from
 from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Outcome, Rule
-from praemia.machines.syntax import parse_guard
+from praemia.machines.rules import Rule
 from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 from praemia.tasks.mdp_input import require_sizes
 from praemia.tasks.task import Task
@@ -137,27 +135,16 @@ def build_machine(
 def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMachine:
     rules = []
     for number, rule in enumerate(part.transitions):
-        with source.at(*path, "transitions", number):
-            rules.append(_rule(rule))
-    try:
-        return RewardMachine(part.states, part.initial, part.propositions, rules, first_match=part.first_match)
-    except RuleError as error:
-        number = next(number for number, rule in enumerate(rules) if rule is error.rule)
-        with source.at(*path, "transitions", number):
-            raise
-    except PraemiaError:
-        with source.at(*path, "states" if part.initial in part.states else "initial"):
-            raise
+        place = partial(source.spot, (*path, "transitions", number), column=False)
+        with located(place):
+            rules.append((place, Rule.of(rule.model_dump(by_alias=True, exclude_none=True))))
+    where = partial(source.spot, (*path, "states" if part.initial in part.states else "initial"), column=False)
+    return machine_of_rules(where, part.states, part.initial, part.propositions, rules, part.first_match)
 
 
 def _pay(part: FormulaPay) -> Reward | dict[str, Any]:
     reward = _reward(part.reward, 1.0)
     return reward if part.pay is None else {"reward": reward, "pay": part.pay}
-
-
-def _rule(part: RulePart) -> Rule:
-    outcomes = (Outcome(to, float(out.probability), _reward(out.reward or part.reward)) for to, out in part.to.items())
-    return Rule(part.source, parse_guard(part.when), tuple(outcomes))
 
 
 def _reward(law: RewardLaw | None, default: float = 0.0) -> Reward:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from praemia.files.building import read_task_file
 from praemia.files.formats.dot import read_dot
 from praemia.files.formats.drn import write_drn
 from praemia.files.formats.hoa import read_hoa
-from praemia.files.formats.txt import falling_off, read_txt
+from praemia.files.formats.txt import read_txt
 from praemia.files.source import read_text
 from praemia.files.writing import dump, dump_as_json
 from praemia.machines.machine import RewardMachine
@@ -25,14 +25,12 @@ class Format:
     """A format of machines that are read, and its files' endings.
 
     ``read`` takes a text, the name that stands for it in messages, and ``options`` that only this format has.
-    ``remarks`` says where the format's own tools do something else with a machine that was read.
     """
 
     name: str
     suffixes: tuple[str, ...]
     read: Callable[..., Task | RewardMachine]
     options: tuple[str, ...] = ()
-    remarks: Callable[[RewardMachine], Iterable[str]] = lambda machine: ()
 
 
 FORMATS = {
@@ -40,7 +38,7 @@ FORMATS = {
     for format in (
         Format("yaml", (".yaml", ".yml"), read_task_file),
         Format("json", (".json",), read_task_file),
-        Format("txt", (".txt",), read_txt, remarks=falling_off),
+        Format("txt", (".txt",), read_txt),
         Format("dot", (".dot", ".gv"), read_dot, options=("rewards",)),
         Format("hoa", (".hoa",), read_hoa, options=("pay",)),
     )

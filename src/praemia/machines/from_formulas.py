@@ -92,7 +92,7 @@ def machine_from(
         for warning in _odd_payments(kind, part, accepting, payment):
             warnings.warn(warning, PraemiaWarning, stacklevel=3)
         names = accepting.propositions if allowed is None else allowed
-        machines.append(_paying_machine(accepting, payment, names, growth))
+        machines.append(paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
     try:
         return machine.changed(source=_as_data(kind, text, reward, pay, syntax))
@@ -140,7 +140,7 @@ def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Paym
         )
 
 
-def _paying_machine(
+def paying_machine(
     accepting: Automaton[Any], payment: Payment, propositions: Sequence[str], growth: Growth
 ) -> RewardMachine:
     """Return the machine that pays in some way for what an automaton accepts."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from praemia.errors import FileError, located
+from praemia.errors import FileError, PraemiaError, located
 from praemia.machines.guards import exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -18,6 +18,7 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 
 SHOWN = 20  # characters of a text where parsing stopped
+Place: TypeAlias = str | Callable[[], str]
 
 
 @cache
@@ -43,10 +44,27 @@ def parsed(grammar: str, text: str, name: str, expected: str, *, first_line: int
         raise FileError(f"{name}:{line}:{column}: {problem}; expected {expected}") from None
 
 
+def machine_of_rules(
+    where: Place,
+    states: Sequence[str],
+    initial: str,
+    propositions: Sequence[str],
+    rules: Sequence[tuple[Place, Rule]],
+    first_match: bool = False,
+) -> RewardMachine:
+    """Return the machine of rules, each with its place in a file; errors name that of a rule, or else ``where``."""
+    try:
+        return RewardMachine(states, initial, propositions, [rule for _, rule in rules], first_match)
+    except PraemiaError as error:
+        culprit = getattr(error, "rule", None)
+        with located(next((place for place, rule in rules if rule is culprit), where)):
+            raise
+
+
 class Transition(NamedTuple):
     """What happens in a state on an event; ``chance`` is None where it happens for sure, ``where`` names its place."""
 
-    where: str | Callable[[], str]
+    where: Place
     source: str
     event: str
     target: str

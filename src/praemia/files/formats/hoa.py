@@ -2,46 +2,43 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance is
-rewarded as satisfaction is (``automata``); the empty word never is.
+rewarded as the satisfaction of a formula is, and the machine is the smallest one.
 
-What is read: explicit and implicit labels, labels of states, aliases, acceptance of states or of edges. What is
-refused, with its line: other acceptance than one set (``Acceptance: 1 Inf(0)``), several initial states, universal
-branching.
+Every edge has a label. What is refused, with its line: other acceptance than one set (``Acceptance: 1 Inf(0)``),
+several initial states, universal branching, edges that overlap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from praemia.errors import FileError, located
-from praemia.files.formats.events import parsed
+from praemia.files.formats.events import machine_of_rules, parsed
 from praemia.files.source import parse_integer
-from praemia.machines.automata import require_pay, step_payment
+from praemia.machines.automata import smallest_automaton
+from praemia.machines.diagrams import Growth
 from praemia.machines.formula import ELSE, Formula, disjunction, in_quotes, read_name
-from praemia.machines.guards import Booleans, exactly
-from praemia.machines.labels import format_label
+from praemia.machines.from_formulas import Payment, paying_machine
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 
 MAX_LABEL = 100_000  # characters of a label, its aliases written out
+REJECTED = "rejected"
 
 _GRAMMAR = r"""
     start: "HOA:" version header* "--BODY--" (state | edge)* "--END--"
     version: ID
-    ?header: "States:" INT                 -> states
-           | "Start:" ends                 -> initial
+    ?header: "Start:" ends                 -> initial
            | "AP:" INT STRING*             -> propositions
            | "Alias:" ALIAS expression     -> alias
            | "Acceptance:" INT expression  -> acceptance
            | HEADER (INT | STRING | ID)*   -> other
     !expression: (ID | INT | ALIAS | "(" | ")" | "&" | "|" | "!")*
-    state: "State:" [label] INT [STRING] [sets]
-    edge: [label] ends [sets]
-    ?label: "[" expression "]"
+    state: "State:" INT [STRING] [sets]
+    edge: "[" expression "]" ends [sets]
     ends: INT ("&" INT)*
     sets: "{" INT* "}"
     HEADER: /[A-Za-z_][\w.-]*:/
@@ -51,35 +48,25 @@ _GRAMMAR = r"""
     STRING: /"(?:[^"\\]|\\.)*"/s
     %ignore /\s+|\/\*.*?\*\//s
 """
-
-
-class _Edge(NamedTuple):
-    line: int
-    guard: Formula
-    target: int
-    accepts: bool
+_EXPECTED = "an automaton: HOA: v1, headers, --BODY--, states with edges such as [0 & !1] 2, --END--"
 
 
 @dataclass
 class _Automaton:
     """An automaton as its file describes it; a method reads each kind of line, given its parts in the grammar."""
 
-    size: int | None = None
     initial: int | None = None
     propositions: tuple[str, ...] = ()
     has_acceptance: bool = False
     aliases: dict[str, str] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # of all states
     accepting: set[int] = field(default_factory=set)
-    edges: dict[int, list[_Edge]] = field(default_factory=dict)
-    common: Any = None  # the label of the state that is being read
+    edges: dict[tuple[int, int, bool], list[Formula]] = field(default_factory=dict)  # source, target, accepts -> guards
+    lines: dict[tuple[int, int, bool], int] = field(default_factory=dict)
 
     def read_version(self, line: int, version: str) -> None:
         if version != "v1":
             raise FileError(f"HOA {version}; expected v1")
-
-    def read_states(self, line: int, count: str) -> None:
-        self.size = parse_integer(count)
 
     def read_initial(self, line: int, ends: Any) -> None:
         if self.initial is not None:
@@ -92,7 +79,7 @@ class _Automaton:
         self.propositions = tuple(map(read_name, names))
 
     def read_alias(self, line: int, name: str, expression: Any) -> None:
-        self.aliases[name] = self.guard_text(expression)
+        self.aliases[name] = f"({self.guard_text(expression)})"
 
     def read_acceptance(self, line: int, count: str, condition: Any) -> None:
         found = f"{count} {''.join(condition.children)}"
@@ -101,73 +88,56 @@ class _Automaton:
         self.has_acceptance = True
 
     def read_other(self, line: int, header: str, *_: str) -> None:
-        if header[0].isupper():
+        if header[0].isupper() and header != "States:":
             raise FileError(f"the header {header} may change what the automaton means; it is not read")
 
-    def read_state(self, line: int, label: Any, index: str, name: str | None, sets: Any) -> None:
+    def read_state(self, line: int, index: str, name: str | None, sets: Any) -> None:
         state = parse_integer(index)
-        if state in self.edges:
+        if state in self.names:
             raise FileError(f"state {state} is given twice")
-        self.edges[state], self.common = [], label
-        self.names |= {} if name is None else {state: read_name(name)}
+        self.names[state] = index if name is None else read_name(name)
         self.accepting |= {state} if sets is not None and sets.children else set()
 
     def read_edge(self, line: int, label: Any, ends: Any, sets: Any) -> None:
-        if not self.edges:
+        if not self.names:
             raise FileError("an edge before the first state")
-        edges, label = self.edges[next(reversed(self.edges))], label or self.common
-        if label is not None:
-            guard = parse_guard(self.guard_text(label))
-        else:  # edges without labels are for all labels, in the order of binary numbers
-            number, names = len(edges), self.propositions
-            if number >> len(names):
-                raise FileError(f"edge {number + 1} of a state without labels; {len(names)} propositions have fewer")
-            guard = exactly({name for bit, name in enumerate(names) if number >> bit & 1}, names)
-        edges.append(_Edge(line, guard, _one(ends), sets is not None and bool(sets.children)))
+        edge = next(reversed(self.names)), _one(ends), sets is not None and bool(sets.children)
+        self.edges.setdefault(edge, []).append(parse_guard(self.guard_text(label)))
+        self.lines[edge] = line
 
     def guard_text(self, expression: Any) -> str:
         """Return a label expression over the indices of propositions as the text of a guard."""
-        text = " ".join(map(self._word, expression.children))
+        known = {word: word for word in "()&|!"} | {"t": "true", "f": "false"} | self.aliases
+        known |= {str(index): in_quotes(name) for index, name in enumerate(self.propositions)}
+        for word in expression.children:
+            if word not in known:
+                raise FileError(f"{word} in a label; there are {len(self.propositions)} propositions, counted from 0")
+        text = " ".join(known[word] for word in expression.children)
         if len(text) > MAX_LABEL:
             raise FileError(f"a label of more than {MAX_LABEL:,} characters, its aliases written out")
         return text
 
-    def _word(self, token: str) -> str:
-        if token in (*"()&|!",):
-            return str(token)
-        if token in ("t", "f"):
-            return "true" if token == "t" else "false"
-        if token.startswith("@"):
-            if token not in self.aliases:
-                raise FileError(f"unknown alias {token}")
-            return f"({self.aliases[token]})"
-        if not token.isdecimal():
-            raise FileError(f"the word {str(token)!r} in a label; expected indices of propositions, t or f")
-        index = parse_integer(token)
-        if index >= len(self.propositions):
-            raise FileError(f"proposition {index}; there are {len(self.propositions)}, counted from 0")
-        return in_quotes(self.propositions[index])
-
     def validate(self) -> None:
-        """Refuse what is missing, two kinds of acceptance, and nondeterminism."""
-        if self.initial not in self.edges:
+        """Refuse what is missing, and two kinds of acceptance."""
+        if self.initial not in self.names:
             raise FileError(f"the header Start: is missing, or its state {self.initial} is not given")
         if not self.has_acceptance:
             raise FileError("the header Acceptance: is missing")
-        if self.accepting and any(edge.accepts for edges in self.edges.values() for edge in edges):
+        if self.accepting and any(accepts for _, _, accepts in self.edges):
             raise FileError("both states and edges are in the acceptance set; expected one kind")
-        if self.size is not None and len(self.edges) > self.size:
-            raise FileError(f"{len(self.edges)} states are given and {self.size} announced")
-        for state, edges in self.edges.items():
-            for edge in edges:
-                if edge.target not in self.edges:
-                    raise FileError(f"line {edge.line}: an edge to state {edge.target}, which is not given")
-            for first, second, label in Booleans().overlaps(edge.guard for edge in edges):
-                if edges[first][2:] != edges[second][2:]:
-                    raise FileError(
-                        f"from state {state} the edges of lines {edges[first].line} and {edges[second].line} both hold "
-                        f"on {format_label(label)}; the automaton is not deterministic"
-                    )
+
+    def accepting_machine(self, name: str) -> RewardMachine:
+        """Return the machine with reward 1 at every step at which the automaton accepts."""
+        assert self.initial is not None
+        is_named = len(set(self.names.values()) | {REJECTED}) == len(self.names) + 1
+        names = {state: own if is_named else str(state) for state, own in self.names.items()}
+        rules = []
+        for (source, target, accepts), guards in self.edges.items():
+            outcome = Outcome(names.get(target, str(target)), 1.0, Reward.of(accepts or target in self.accepting))
+            rule = Rule(names[source], disjunction(guards), (outcome,))
+            rules.append((f"{name}:{self.lines[source, target, accepts]}", rule))
+        rules += [(name, Rule(state, ELSE, (Outcome(REJECTED),))) for state in names.values()]
+        return machine_of_rules(name, [*names.values(), REJECTED], names[self.initial], self.propositions, rules)
 
 
 def _one(ends: Any) -> int:
@@ -178,67 +148,16 @@ def _one(ends: Any) -> int:
 
 def read_hoa(text: str, name: str, pay: str = "first") -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages, ``pay`` is the payment scheme."""
-    require_pay(pay)
-    tree = parsed(_GRAMMAR, text, name, "an automaton: HOA: v1, headers, --BODY--, states with edges, --END--")
+    payment, growth = Payment.of(1.0, pay), Growth()
+    tree = parsed(_GRAMMAR, text, name, _EXPECTED)
     automaton = _Automaton()
     for item in tree.children:
         with located(f"{name}:{item.meta.line}"):
             getattr(automaton, f"read_{item.data}")(item.meta.line, *item.children)
     with located(name):
         automaton.validate()
-        return _machine(automaton, pay)
-
-
-_State: TypeAlias = tuple[int | None, bool]  # a state, None where a run ends; whether it was accepted so far
-
-
-def _machine(automaton: _Automaton, pay: str) -> RewardMachine:
-    """Return a deterministic automaton with a payment scheme as a machine."""
-    first: _State = (automaton.initial, False)
-    waiting: list[_State] = [first] if pay == "end" else [(state, False) for state in automaton.edges]
-    names = {state: _name(automaton, state) for state in waiting}
-    rules = []
-    for state in waiting:
-        guards: dict[tuple[_State, float], list[Formula]] = {}  # those that overlap lead to the same
-        for guard, target, reward in _moves(automaton, pay, *state):
-            guards.setdefault((target, reward), []).append(guard)
-        for (target, reward), alternatives in guards.items():
-            if target not in names:
-                names[target] = _name(automaton, target)
-                waiting.append(target)
-            outcome = Outcome(names[target], 1.0, Reward.of(reward))
-            rules.append(Rule(names[state], disjunction(alternatives), (outcome,)))
-    return RewardMachine(tuple(names.values()), names[first], automaton.propositions, rules)
-
-
-def _moves(
-    automaton: _Automaton, pay: str, state: int | None, accepted: bool
-) -> Iterator[tuple[Formula, _State, float]]:
-    def step(target: int | None, accepts: bool) -> tuple[_State, float]:
-        payment, satisfied, is_over = step_payment(pay, accepts, accepted)
-        return (None, True) if is_over else (target, satisfied), float(payment)
-
-    if state is None:
-        return
-    functions = Booleans()
-    some_edge = functions.join("|", [functions.function(edge.guard) for edge in automaton.edges[state]])
-    is_complete = some_edge == functions.true
-    for edge in automaton.edges[state]:
-        target, reward = step(edge.target, edge.accepts or edge.target in automaton.accepting)
-        if not is_complete or (target, reward) != ((state, accepted), 0.0):  # to stay without reward needs no rule
-            yield edge.guard, target, reward
-    if not is_complete:
-        yield ELSE, *step(None, False)
-
-
-def _name(automaton: _Automaton, state: _State) -> str:
-    """Return a state's name in the file if all have one, else its index."""
-    number, accepted = state
-    names = automaton.names
-    own = names if len(set(names.values())) == len(automaton.edges) else {}
-    if number is not None:
-        return own.get(number, str(number)) + (", accepted" if accepted else "")
-    name = "paid" if accepted else "rejected"
-    while name in own.values():
-        name += "'"
-    return name
+    machine = automaton.accepting_machine(name)
+    moves = machine.diagrams.map_values(lambda outs: (machine.index[outs[0].target], outs[0].reward.mean))
+    start, state_text = machine.index[machine.initial], machine.states.__getitem__
+    accepting = smallest_automaton(moves.variables, moves.store, start, moves.roots.__getitem__, state_text, growth)
+    return paying_machine(accepting, payment, machine.propositions, growth)

@@ -19,7 +19,6 @@ are parsed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal, localcontext
 from typing import Any, NamedTuple
 
 from praemia.errors import FileError, did_you_mean, located
@@ -29,9 +28,8 @@ from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, di
 from praemia.machines.guards import Booleans
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import ZERO, Outcome, Rule, by_source
+from praemia.machines.rules import ZERO, Outcome, Rule
 
-DIGITS = 1000  # enough for the exact sum of any two numbers
 ENDED = -1  # what those tools call the one terminal state
 FUNCTIONS = [f"{kind}RewardFunction" for kind in ("Constant", "Label", "NoisyCont", "NoisyContLabel")]
 
@@ -125,17 +123,8 @@ def _cases(function: str, arguments: Any) -> Iterator[tuple[Formula, Reward]]:
     if is_table != function.endswith("LabelRewardFunction") or any(len(own) != 1 + is_noisy for own in table.values()):
         raise FileError(f"{function} with other arguments than it takes")
     for guard, numbers in table.items():
-        yield _guard(guard), _uniform(*numbers) if is_noisy else Reward.of(float(numbers[0]))
-
-
-def _uniform(mean: str, width: str) -> Reward:
-    """Return the distribution on mean ± width; the ends are computed as decimal numbers: they are what was meant."""
-    try:
-        with localcontext(prec=DIGITS):
-            centre, half = Decimal(mean), abs(Decimal(width))
-            return Reward.uniform(float(centre - half), float(centre + half))
-    except ArithmeticError:
-        raise FileError(f"a reward of {mean} ± {width}; its exponents are too large") from None
+        mean, width = float(numbers[0]), abs(float(numbers[1])) if is_noisy else 0.0
+        yield _guard(guard), Reward.uniform(mean - width, mean + width)
 
 
 def _implied_terminals(lines: list[_Line]) -> list[int]:
@@ -175,20 +164,3 @@ def _rules(state: str, lines: Mapping[int, _Line], names: Mapping[int, str]) -> 
                 left = functions.both(left, functions.negate(function))
     if left != functions.false:
         yield Rule(state, ELSE, (Outcome(names[ENDED]),))
-
-
-def falling_off(machine: RewardMachine) -> Iterator[str]:
-    """Say where the code that such files were written for has another reward than the machine read from one.
-
-    Its comment says that the reward is 0 where no line of a state holds; but the code looks the reward of the edge to
-    the end up, if the state has one.
-    """
-    for state, rules in by_source(machine.states, machine.rules).items():
-        ends = {rule.outcomes[0].target for rule in rules if rule.is_else}
-        edges = (rule.outcomes[0] for rule in rules if not rule.is_else and rule.outcomes[0].target in ends)
-        edge = next(edges, None)
-        if edge is not None and not edge.reward.is_zero:
-            yield (
-                f"state {state!r}: where no line holds the episode ends with reward 0, as the format says; in the code "
-                f"of reward_machines it is {edge.reward} there, the reward of the line to the end"
-            )
