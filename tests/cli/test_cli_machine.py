@@ -23,30 +23,24 @@ def test_a_machine_is_shown_with_its_states_and_edges(capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "trace", "satisfied", "rewards", "decided"),
+    ("text", "trace", "satisfied", "rewards"),
     [
-        (FETCH, "item; ; delivery; item", [False, False, True, True], [0, 0, 1, 0], 3),
-        ("G !alarm", "; alarm; ", [True, False, False], [1, 0, 0], 2),
-        ("F item", "; ", [False, False], [0, 0], None),
-        ('F "at(A)"', '"at(A)"', [True], [1], 1),
-        ("F(a & b)", "a, b; a b", [True, True], [1, 0], 1),
-        ("O a & !a", "a; ; a", [False, True, False], [0, 1, 0], None),
+        (FETCH, "item; ; delivery; item", [False, False, True, True], [0, 0, 1, 0]),
+        ("G !alarm", "; alarm; ", [True, False, False], [1, 0, 0]),
+        ('F "at(A)"', '"at(A)"', [True], [1]),
+        ("F(a & b)", "a, b; a b", [True, True], [1, 0]),
+        ("O a & !a", "a; ; a", [False, True, False], [0, 1, 0]),
     ],
 )
-def test_a_trace_is_judged_step_by_step_with_the_step_that_decided_it(text, trace, satisfied, rewards, decided, capsys):
+def test_a_trace_is_judged_step_by_step(text, trace, satisfied, rewards, capsys):
     said = json.loads(run(text, "--trace", trace, "--json", capsys=capsys).out)["trace"]
-    assert (said["satisfied"], said["rewards"], said["decided_at"]) == (satisfied, rewards, decided)
+    assert (said["satisfied"], said["rewards"]) == (satisfied, rewards)
 
 
 def test_a_trace_is_told_in_words(capsys):
-    assert (
-        "satisfied: decided at step 2, whatever follows" in run(FETCH, "--trace", "item; delivery", capsys=capsys).out
-    )
-    assert "not satisfied so far; what follows could change that" in run(FETCH, "--trace", "item", capsys=capsys).out
-    regex = ("(!a)* a", "--regex", "--trace", "; a; a")
-    assert "not satisfied: decided at step 3, whatever follows" in run(*regex, capsys=capsys).out
+    assert run("(!a)* a", "--regex", "--trace", "; a; a", capsys=capsys).out.endswith("\nnot satisfied\n")
     always = run("a | !a", "--trace", "a", capsys=capsys)
-    assert "satisfied, as every trace" in always.out
+    assert always.out.endswith("\nsatisfied\n")
     assert always.err == "warning: every trace satisfies the formula 'a | !a'\n"
 
 

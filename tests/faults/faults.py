@@ -938,8 +938,8 @@ MACHINES = (
     Fault(
         "a formula is written for a machine that was changed",
         "machines/machine.py",
-        "diagrams, written, first_match, idle)",
-        'diagrams, written, first_match, idle, {"ltlf": "F a"})',
+        '"source": None',
+        '"source": {"ltlf": "F a"}',
         f"{EQUAL}::test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from",
     ),
     Fault(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings
 
 import click
 
@@ -15,7 +16,6 @@ from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.inference import Edge
-    from praemia.machines.automata import Automaton
     from praemia.machines.machine import RewardMachine
 
 MOST_SHOWN = 30
@@ -62,7 +62,7 @@ def machine_command(
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
     from praemia.files.load_save import require_writable, save_machine
-    from praemia.machines.from_formulas import accepting_automaton, growth_limits, machine_from
+    from praemia.machines.from_formulas import growth_limits, machine_from
 
     require_drawing(draw)
     if out is not None:
@@ -78,7 +78,7 @@ def machine_command(
         "num_states": machine.num_states,
         "diagram_nodes": len(machine.diagrams),
         "states": [{"name": name, "meaning": meaning} for name, meaning in machine.meanings.items()],
-        "trace": None if trace is None else _judged(accepting_automaton(kind, text, growth, syntax), machine, trace),
+        "trace": None if trace is None else _judged(machine, text, kind, syntax, trace),
     }
     if draw is not None:
         machine.draw(title=text).save(draw)
@@ -88,20 +88,19 @@ def machine_command(
     emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
-def _judged(accepting: Automaton[Any], machine: RewardMachine, trace: str) -> dict[str, Any]:
-    from praemia.machines.automata import judge
+def _judged(machine: RewardMachine, text: str, kind: str, syntax: str, trace: str) -> dict[str, Any]:
+    from praemia.machines.from_formulas import machine_from
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
     for name in sorted(set().union(*word).difference(machine.propositions)):
         raise unknown_name("proposition", name, machine.propositions)
-    rewards = machine.expected_rewards(word)
-    verdict = judge(accepting, word)
+    with catch_warnings(action="ignore"):  # they were shown for the machine
+        accepting = machine_from(kind, text, pay="each", syntax=syntax)
     return {
         "labels": [sorted(label) for label in word],
-        "satisfied": verdict.satisfied,
-        "rewards": rewards.tolist(),
-        "decided_at": verdict.decided_at,
+        "satisfied": (accepting.expected_rewards(word) > 0.0).tolist(),
+        "rewards": machine.expected_rewards(word).tolist(),
     }
 
 
@@ -112,11 +111,6 @@ def _trace_text(record: dict[str, Any]) -> str:
         for number, (label, satisfied, reward) in enumerate(steps, start=1)
     ]
     last = "satisfied" if record["satisfied"][-1] else "not satisfied"
-    decided = record["decided_at"]
-    if decided is None:
-        last += " so far; what follows could change that"
-    else:
-        last += f": decided at step {decided}, whatever follows" if decided else ", as every trace"
     return f"{Table(('step', 'label', 'satisfied', 'reward'), rows)}{last}"
 
 

@@ -1,11 +1,9 @@
-"""Operations on machines: sums, missed events, what a word pays, and digests of states."""
+"""Operations on machines: sums, missed events, and the rewards of a word."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from itertools import product
 from math import fsum
 from numbers import Real
@@ -73,7 +71,7 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     meanings = [min(own, key=len) for own in texts]
     states = state_names(["start", *meanings[1:]])
     named = diagrams.map_values(lambda outs: tuple(replace(out, target=states[int(out.target)]) for out in outs))
-    return RewardMachine.from_diagrams(states, states[0], propositions, named, meaning=meanings.__getitem__)
+    return RewardMachine.from_diagrams(states, propositions, named, dict(zip(states, meanings, strict=True)))
 
 
 def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
@@ -91,24 +89,6 @@ def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> N
         means.append(fsum(mean))
         chances = after
     return np.array(means, dtype=np.float64)
-
-
-def state_digests(machine: RewardMachine) -> dict[str, str]:
-    """Return for each state a digest of what it does on every label, however that is written.
-
-    Of a reward the mean counts. The order of rules, propositions and states does not.
-    """
-    diagrams = machine.diagrams.reordered(sorted(machine.diagrams.variables))
-
-    def digest(content: Sequence[object]) -> str:
-        return sha256(json.dumps(content).encode()).hexdigest()
-
-    def of_leaf(leaf: int) -> str:
-        outcomes: Outcomes = diagrams.store.value(leaf)
-        return digest(sorted([out.target, out.probability, out.reward.mean] for out in outcomes))
-
-    digests = diagrams.fold(of_leaf, lambda variable, low, high: digest([diagrams.variables[variable], low, high]))
-    return dict(zip(machine.states, digests, strict=True))
 
 
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardMachine:

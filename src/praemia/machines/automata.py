@@ -12,8 +12,8 @@ end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias
 
 from praemia.errors import ParameterError
@@ -48,7 +48,6 @@ class Automaton(Generic[State]):
     diagrams: StateDiagrams
     members: list[list[State]]
     text: Callable[[State], str]
-    _meanings: dict[int, str] = field(default_factory=dict)
 
     @property
     def num_states(self) -> int:
@@ -66,9 +65,7 @@ class Automaton(Generic[State]):
 
     def meaning(self, state: int) -> str:
         """Return the shortest text for a state. To write one can take longer than to build the automaton."""
-        if state not in self._meanings:
-            self._meanings[state] = min(map(self.text, self.members[state]), key=len)
-        return self._meanings[state]
+        return min(map(self.text, self.members[state]), key=len)
 
     def residual(self, state: int) -> str:
         """Return what is left to satisfy in a state of an automaton that accepts: true or false, if it is decided."""
@@ -103,21 +100,6 @@ def require_pay(pay: str) -> None:
         raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
 
 
-class StepPayment(NamedTuple):
-    """What a step pays, whether satisfaction has to be remembered, and whether nothing is paid after it."""
-
-    payment: int
-    satisfied: bool
-    is_over: bool
-
-
-def step_payment(pay: str, satisfied: bool, satisfied_before: bool) -> StepPayment:
-    """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
-    if pay == "end":
-        return StepPayment(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
-    return StepPayment(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
-
-
 def paid(accepting: Automaton[Any], pay: str, growth: Growth) -> Automaton[Earning]:
     """Return the smallest automaton that puts out what is paid, from one that accepts."""
     store, source = Diagrams(growth), accepting.diagrams
@@ -127,8 +109,9 @@ def paid(accepting: Automaton[Any], pay: str, growth: Growth) -> Automaton[Earni
         number, before = state
 
         def change(step: Move) -> tuple[Earning, int]:
-            payment, satisfied, is_over = step_payment(pay, bool(step.output), before)
-            return (None if is_over else step.target, satisfied), payment
+            if pay == "end":
+                return (step.target, bool(step.output)), step.output - before
+            return (None if step.output else step.target, False), step.output
 
         if number is None:
             return store.leaf((state, 0))
@@ -141,22 +124,3 @@ def paid(accepting: Automaton[Any], pay: str, growth: Growth) -> Automaton[Earni
     if pay == "each":  # nothing has to be remembered
         return Automaton(source, [[(number, False)] for number in range(accepting.num_states)], text)
     return smallest_automaton(accepting.propositions, store, (0, False), moves, text, growth)
-
-
-class Verdict(NamedTuple):
-    """Whether a trace satisfies after each step, and when that is final (0: from the start on; None: not yet)."""
-
-    satisfied: list[bool]
-    decided_at: int | None
-
-
-def judge(accepting: Automaton[Any], word: Iterable[Set[str]]) -> Verdict:
-    """Return what an automaton that accepts says of a word."""
-    state, satisfied = 0, []
-    decided = None if accepting.constant_output(0) is None else 0
-    for number, label in enumerate(word, start=1):
-        state, output = accepting.diagrams.at(state, label)
-        satisfied.append(bool(output))
-        if decided is None and accepting.constant_output(state) == output:
-            decided = number
-    return Verdict(satisfied, decided)

@@ -7,7 +7,7 @@
 
 All else is rewritten when a formula is read, and written again as it was:
 
-    F f = true U f      G f = false R f      f W g = g R (f | g)      last = WX false      O f = true S f      H f = !O !f
+    F f = true U f    G f = false R f    f W g = g R (f | g)    last = WX false    O f = true S f    H f = !O !f
 
 Constructors do what is cheap and never wrong: constants vanish, conjunctions are flat, F F f is F f.
 """

@@ -24,7 +24,7 @@ from praemia.machines.regex import regex_automaton
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome
 
-MOST_NAMED = 1_000  # states of a machine; those of a larger one are numbered
+MOST_NAMED = 1_000  # states of a machine; those of a larger one are numbered, and nobody reads what they mean
 
 Pay: TypeAlias = float | Reward | Mapping[str, Any]
 
@@ -149,16 +149,17 @@ def paying_machine(
     if payment.pay == "end":
         laws[-1] = Reward.of(-payment.reward.values[0])
     endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
-    states = state_names(_name(paying, state, ending) for state, ending in enumerate(endings))
+    is_large = paying.num_states > MOST_NAMED
+    texts = [f"s{state}" if is_large else paying.meaning(state) for state in range(paying.num_states)]
+    named = [ending or text for ending, text in zip(endings, texts, strict=True)]
+    states = state_names(["start", *named[1:]])
 
     def outcomes(step: Move) -> tuple[Outcome]:
         return (Outcome(states[step.target], 1.0, laws[step.output]),)
 
-    def meaning(state: int) -> str:
-        return "nothing more is paid" if endings[state] == "over" else paying.meaning(state)
-
-    diagrams = paying.diagrams.map_values(outcomes)
-    return RewardMachine.from_diagrams(states, states[0], tuple(propositions), diagrams, meaning=meaning)
+    said = ("nothing more is paid" if end == "over" else text for end, text in zip(endings, texts, strict=True))
+    meanings = dict(zip(states, said, strict=True))
+    return RewardMachine.from_diagrams(states, propositions, paying.diagrams.map_values(outcomes), meanings)
 
 
 def _ending(accepting: Automaton[Any], paying: Automaton[Earning], state: int) -> str | None:
@@ -174,9 +175,3 @@ def _ending(accepting: Automaton[Any], paying: Automaton[Earning], state: int) -
         for number, satisfied in paying.members[state]
     }
     return "satisfied" if output else "over" if len(succeeds) > 1 else "done" if True in succeeds else "failed"
-
-
-def _name(paying: Automaton[Earning], state: int, ending: str | None) -> str:
-    if state == 0:
-        return "start"
-    return ending or (f"s{state}" if paying.num_states > MOST_NAMED else paying.meaning(state))

@@ -12,7 +12,7 @@ where nobody wrote any, as in a machine from a formula, they are derived from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ from praemia.machines.diagrams import MAX_STATES
 from praemia.machines.labels import distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
-    ZERO,
     Outcomes,
     Rule,
     build_diagrams,
@@ -41,11 +40,6 @@ from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.pictures.diagrams import MachineDrawing
-
-_STORED = (
-    *("states", "initial", "propositions", "diagrams", "written_rules"),
-    *("first_match", "idle_reward", "source", "meaning"),
-)
 
 
 class RewardMachine(Displayed):
@@ -66,6 +60,7 @@ class RewardMachine(Displayed):
     written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
+    meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
 
     Examples
     --------
@@ -85,7 +80,7 @@ class RewardMachine(Displayed):
     first_match: bool
     idle_reward: Reward
     source: Mapping[str, Any] | None
-    meaning: Callable[[int], str]
+    meanings: Mapping[str, str]
 
     def __init__(
         self,
@@ -104,34 +99,28 @@ class RewardMachine(Displayed):
         written, idle = tuple(map(Rule.of, rules)), Reward.of(idle_reward)
         validate_rules(written, set(states), propositions)
         diagrams = build_diagrams(by_source(states, written), idle, first_match)
-        self._store(states, initial, propositions, diagrams, written, first_match, idle)
-
-    def _store(
-        self,
-        states: tuple[str, ...],
-        initial: str,
-        propositions: tuple[str, ...],
-        diagrams: StateDiagrams,
-        written_rules: tuple[Rule, ...] | None = None,
-        first_match: bool = False,
-        idle_reward: Reward = ZERO,
-        source: Mapping[str, Any] | None = None,
-        meaning: Callable[[int], str] | None = None,
-    ) -> None:
-        """Set all attributes; ``meaning`` is that of a state's number."""
-        parts = (states, initial, propositions, diagrams, written_rules, first_match, idle_reward, source)
-        self.__dict__.update(zip(_STORED, (*parts, meaning or states.__getitem__), strict=True))
+        parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
+        meanings = dict(zip(states, states, strict=True))
+        parts |= {"first_match": first_match, "idle_reward": idle, "source": None, "meanings": meanings}
+        self.__dict__.update(parts, written_rules=written)
 
     @classmethod
-    def from_diagrams(cls, *parts: Any, **named: Any) -> RewardMachine:
-        """Return the machine of diagrams whose values are tuples of outcomes; ``_store`` names the parameters."""
-        machine = cls.__new__(cls)
-        machine._store(*parts, **named)
-        return machine
+    def from_diagrams(
+        cls,
+        states: Sequence[str],
+        propositions: Iterable[str],
+        diagrams: StateDiagrams,
+        meanings: Mapping[str, str] | None = None,
+    ) -> RewardMachine:
+        """Return the machine of diagrams whose values are tuples of outcomes; it starts in the first state."""
+        machine = cls(states, states[0], propositions, ())
+        return machine.changed(diagrams=diagrams, written_rules=None, meanings=meanings or machine.meanings)
 
     def changed(self, **changes: Any) -> RewardMachine:
         """Return a copy with other stored attributes, whose diagrams are not built again."""
-        return self.from_diagrams(**{name: self.__dict__[name] for name in _STORED} | changes)
+        machine = RewardMachine.__new__(RewardMachine)
+        machine.__dict__.update({name: self.__dict__[name] for name in RewardMachine.__annotations__} | changes)
+        return machine
 
     def replace(self, **changes: Any) -> RewardMachine:
         """Return a copy with other parameters: states, initial, propositions, rules, first_match, idle_reward.
@@ -189,10 +178,6 @@ class RewardMachine(Displayed):
 
         return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes with meanings as texts: the function that writes them cannot be pickled."""
-        return self.__dict__ | {"meaning": [*self.meanings.values()].__getitem__}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
@@ -223,11 +208,6 @@ class RewardMachine(Displayed):
     def index(self) -> dict[str, int]:
         """The number of each state, by its name."""
         return {state: number for number, state in enumerate(self.states)}
-
-    @cached_property
-    def meanings(self) -> dict[str, str]:
-        """For each state, in words or as a formula, what it stands for; its name, where nothing more is known."""
-        return {state: self.meaning(number) for number, state in enumerate(self.states)}
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
