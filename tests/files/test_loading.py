@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from task_texts import SPOILED, TASK, spoil
 
-from praemia import envs
+from praemia import Task, envs
+from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.errors import FileError, PraemiaError, UnknownNameError
 from praemia.files.building import parse_task
 from praemia.files.load_save import load, load_machine, load_task, save_machine
 from praemia.files.resolving import resolve_task
 from praemia.files.schema import json_schema
 from praemia.files.source import read_source
+from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -293,10 +295,29 @@ def test_a_task_that_names_a_task_as_its_machine_is_refused(tmp_path: Path) -> N
     assert "task.yaml:1:1: unknown key 'environment'" in message
 
 
-def test_a_stored_text_makes_no_gymnasium_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_text_makes_no_environment_that_may_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gymnasium.make", lambda *_, **__: pytest.fail("an environment may open files"))
-    with pytest.raises(FileError, match="stored:2: the observations are Gymnasium's, of 'FrozenLake-v1'; a"):
-        parse_task(GYMNASIUM, "stored")
+    for other in ("Ant-v5", "Unknown-v0"):
+        with pytest.raises(FileError, match=f"stored:2: the observations are Gymnasium's, of '{other}'; a"):
+            parse_task(GYMNASIUM.replace("FrozenLake-v1", other), "stored")
+
+
+@pytest.mark.parametrize("id", ["FrozenLake-v1", "CliffWalking-v1"])
+def test_a_stored_text_keeps_the_map_of_gymnasiums_own_tables(tmp_path: Path, id: str) -> None:
+    text = GYMNASIUM.replace("FrozenLake-v1", id)
+    task = load_task(_file(tmp_path, text))
+    again = parse_task(dump(task), "stored")
+    assert again.mdp.has_transitions_of(task.mdp)
+    assert again.mdp.label_sets == task.mdp.label_sets
+    assert again.mdp.map.picture() == task.mdp.map.picture()
+    assert dump(again) == dump(task)
+
+
+def test_a_map_that_is_another_each_time_is_written_as_its_transitions() -> None:
+    mdp = from_gymnasium("FrozenLake-v1", {15: "goal"}, desc=None, map_name=None)
+    task = Task(mdp, RewardMachine.from_ltlf("F goal"), horizon=10)
+    assert dump(task).startswith("mdp:")
+    assert parse_task(dump(task), "stored").mdp.has_transitions_of(mdp)
 
 
 def test_the_json_schema_takes_every_example_and_no_unknown_key() -> None:

@@ -15,6 +15,7 @@ rows. FrozenLake and CliffWalking keep their maps, to be rendered.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,6 +190,30 @@ def _start(env: gymnasium.Env[Any, Any], name: str, observations: FiniteIndex) -
     return firsts.pop()
 
 
+@dataclass(frozen=True, eq=False)
+class GymnasiumMap:
+    """The map of an environment that can be made again: its picture, and the arguments of ``gymnasium.make``."""
+
+    drawn: Picture
+    id: str
+    options: Mapping[str, Any]
+
+    def picture(self) -> Picture:
+        return self.drawn
+
+    def makes(self, mdp: LabeledMDP) -> bool:
+        """Tell whether an environment made again has the transitions of an MDP; a random map is another each time."""
+        return opens_no_files(self.id) and from_gymnasium(self.id, [], **self.options).has_transitions_of(mdp)
+
+
+def opens_no_files(env_id: str) -> bool:
+    """Tell whether an environment is one of Gymnasium's tables, none of whose options is the name of a file."""
+    import gymnasium
+
+    spec = gymnasium.registry.get(env_id)
+    return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.toy_text.")
+
+
 def with_own_map(mdp: LabeledMDP, env: gymnasium.Env[Any, Any]) -> LabeledMDP:
     """Give the MDP of an environment the environment's own map, if it is known to have one."""
     inner: Any = env.unwrapped
@@ -210,7 +235,12 @@ def with_own_map(mdp: LabeledMDP, env: gymnasium.Env[Any, Any]) -> LabeledMDP:
     walls = [(c, r, c + 1, r) for c in range(columns) for r in (0, rows)]
     walls += [(c, r, c, r + 1) for r in range(rows) for c in (0, columns)]
     picture = Picture(tuple(spots), walls=tuple(walls), actions=ACTIONS[kind])
-    return mdp.with_map(picture) if len(spots) == mdp.num_observations else mdp
+    if len(spots) != mdp.num_observations:
+        return mdp
+    if env.spec is None:
+        return mdp.with_map(picture)
+    options = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
+    return mdp.with_map(GymnasiumMap(picture, env.spec.id, options))
 
 
 def _labels(mdp: LabeledMDP) -> dict[int, Label]:

@@ -16,6 +16,7 @@ from praemia import envs
 from praemia.envs.grid import require_known
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import read_rows, read_slip
+from praemia.envs.gymnasium_table import from_gymnasium, opens_no_files
 from praemia.errors import (
     FileError,
     ModelError,
@@ -66,7 +67,7 @@ def parse_task(text: str, name: str) -> Task:
     """Make a task from a text that is stored with runs, under a name; such a text opens no files.
 
     Anybody may have written it, so it has to say everything itself. A machine in another file is refused, and so is a
-    Gymnasium environment, whose options may name files. ``dump`` writes neither.
+    Gymnasium environment whose options may name files. ``dump`` writes neither.
     """
     source = parse_source(text, name)
     part = validate(source, TaskPart)
@@ -74,7 +75,7 @@ def parse_task(text: str, name: str) -> Task:
     if isinstance(part.machine, str):
         with source.at("machine"):
             raise FileError(f"the machine is in another file, {part.machine!r}; {remedy}")
-    if part.gymnasium is not None:
+    if part.gymnasium is not None and not opens_no_files(part.gymnasium.id):
         with source.at("gymnasium"):
             raise FileError(f"the observations are Gymnasium's, of {part.gymnasium.id!r}; {remedy}")
     return build_task(source, part)
@@ -218,8 +219,6 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
 
 def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
     """Build the MDP of a Gymnasium environment that has a table of its transitions."""
-    from praemia.envs.gymnasium_table import from_gymnasium
-
     with source.at("gymnasium"):
         bare = from_gymnasium(part.id, labels=[], **part.options)
     observations = NameTable("observation", bare.observation_names or bare.num_observations)

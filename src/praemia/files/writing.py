@@ -1,8 +1,9 @@
 """Write tasks and machines as the text of task files, which load as the same machine and the same arrays.
 
-Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is
-written as its rules; one by a function is written as a rule for each transition that can happen and has a label. Each
-key of a block and each row of a list gets a line of its own.
+Numbers are written with all their digits. A task that was drawn as a map is written as its map; FrozenLake and
+CliffWalking are written as Gymnasium makes them. A labelling by rules is written as its rules; one by a function is
+written as a rule for each transition that can happen and has a label. Each key of a block and each row of a list gets a
+line of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import yaml
 
 from praemia.envs.grid_map import GridMap
+from praemia.envs.gymnasium_table import GymnasiumMap
 from praemia.errors import FileError, ModelError
 from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule
@@ -108,6 +110,8 @@ def _task_record(task: Task) -> Block:
     if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
         record = mdp.map.record()
         world = {"grid": Block(record, map=Lines(record["map"]))}
+    elif isinstance(mdp.map, GymnasiumMap) and _is_plain(mdp.map.options) and mdp.map.makes(mdp):
+        world = {"gymnasium": Block(id=mdp.map.id, options=dict(mdp.map.options), labels=_label_parts(mdp))}
     else:
         world = {"mdp": _mdp_record(mdp)}
     length: dict[str, float] = {} if task.horizon is None else {"horizon": task.horizon}
@@ -126,9 +130,21 @@ def _mdp_record(mdp: LabeledMDP) -> Block:
         actions=mdp.action_names or mdp.num_actions,
         start=next(iter(starts)) if list(starts.values()) == [1.0] else starts,
         transitions=Rows(_rows(mdp)),
-        labels=Rows(_pattern_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp)),
+        labels=_label_parts(mdp),
         **({"ended": ended} if ended else {}),
     )
+
+
+def _is_plain(options: Any) -> bool:
+    """Tell whether a file can hold options as they are."""
+    try:
+        return bool(json.loads(json.dumps(options)) == options)
+    except (TypeError, ValueError):
+        return False
+
+
+def _label_parts(mdp: LabeledMDP) -> Rows:
+    return Rows(_pattern_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp))
 
 
 def _ended(mdp: LabeledMDP) -> Iterator[str | dict[str, str]]:

@@ -273,6 +273,12 @@ class LabeledMDP:
             ends=kernel.indices >= num_observations,
         )
 
+    def has_transitions_of(self, other: LabeledMDP) -> bool:
+        """Tell whether another MDP has the same observations, actions, transitions and start, whatever its labels."""
+        arrays = ("indptr", "successors", "probs", "ends", "start_probs")
+        names = (self.observation_names, self.action_names) == (other.observation_names, other.action_names)
+        return names and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
+
     def with_map(self, map: Map) -> Self:
         """Return the same MDP, drawn by a map."""
         other = copy.copy(self)
