@@ -21,7 +21,7 @@ from praemia.files.writing import dump
 from praemia.pictures.diagrams import LIT
 from praemia.pictures.episodes import moments, save_gif, watched
 from praemia.pictures.footprints import footprint
-from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel
+from praemia.pictures.policy_page import FAINT_ON_DARK, UNVISITED, PolicyView, has_map, page_of, panel
 from praemia.pictures.scene import Area, Inset, Item, Line, Scene, Text
 from praemia.tasks.task import Task
 
@@ -87,7 +87,7 @@ def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
     view = PolicyView.of(corridor.with_horizon(3), policy)
     # Right twice in three steps: on at once, or stay or come back once. From S: RR, LRR (left stays at S).
     assert view.value == pytest.approx(0.75**2 + 0.25 * 0.75**2)
-    assert view.title == "corridor: a policy, value 0.7031 per episode, 0.3 less than the optimum"
+    assert view.title == "corridor: a policy, value 0.7031 per episode, gap to optimum 0.3"
     assert view.footprint.mistakes.tolist() == [[True, True, False], [False] * 3]
     assert view.footprint.actions[0].tolist() == [1, 1, -1]
     np.testing.assert_allclose(view.footprint.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
@@ -96,30 +96,34 @@ def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
 
 
 def test_the_action_of_a_place_is_that_of_the_step_at_which_it_is_visited_most(corridor: Task) -> None:
-    # At the first step the agent is at S for certain, and goes up; later it is there less often each time, and goes on.
-    policy = np.zeros((3, 2, 3, 4))
-    policy[0, ..., 0] = 1.0  # up: the wall holds it back
-    policy[1:, ..., 1], policy[1:, ..., 3] = 0.25, 0.75  # right, mostly left
-    late = PolicyView.of(corridor.with_horizon(3), policy[[1, 1, 0]])
-    assert PolicyView.of(corridor.with_horizon(3), policy).footprint.actions[0, 0] == 0
-    assert late.footprint.actions[0, 0] == 3  # left, taken less often than it is not, but at the step with most visits
+    # At the first step the agent is at S for certain, and goes up; then it is there less often, and goes on.
+    policy = np.zeros((2, 2, 3, 4))
+    policy[0, ..., 0], policy[0, ..., 3] = 0.75, 0.25  # up, where the wall holds it back; or left
+    policy[1, ..., 1], policy[1, ..., 3] = 0.25, 0.75  # right, mostly left
+    assert PolicyView.of(corridor, policy).footprint.actions[0, 0] == 0
     fixed = np.array([1, 0, 0])[:, None, None].repeat(2, axis=1).repeat(3, axis=2)
     assert PolicyView.of(corridor.with_horizon(3), fixed).footprint.actions[0].tolist() == [1, 0, -1]
+    # With a step to spare the first one does not matter, so the action of the second is shown.
+    spare = np.concatenate((policy[:1], policy[[1, 1]]))
+    assert PolicyView.of(corridor.with_horizon(3), spare).footprint.actions[0, 0] == 3
 
 
-def test_no_action_is_shown_where_nothing_can_be_gained(corridor: Task) -> None:
+def test_an_action_is_faint_where_every_other_is_as_good(corridor: Task) -> None:
     short = PolicyView.of(corridor.with_horizon(1))
     assert short.footprint.visits[0].tolist() == [1.0, 0.0, 0.0]
-    assert short.footprint.actions[0].tolist() == [-1, -1, -1]
-    assert "no action: nothing to gain" in str(praemia.show(short.task))
+    assert not short.footprint.matters[0, 0]
+    assert "no action: every one is as good" in str(praemia.show(short.task))
+    (faint,) = arrows(panel(short, 0, 50.0).items)
+    assert faint.colour == FAINT_ON_DARK
     costly = praemia.MachineBuilder("out").edge("out", "goal", "out", reward=-1).build()
-    assert PolicyView.of(corridor.with_machine(costly)).footprint.actions[0, 0] >= 0  # a value of 0 can be lost
+    near = envs.grid("Sg", legend={"g": "goal"}, machine=costly, horizon=1, slip=0.0)
+    assert PolicyView.of(near).footprint.matters[0, 0]  # a value of 0 can be lost
 
 
 def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_for_each_move() -> None:
     view = PolicyView.of(envs.warehouse(size=3))
     for m in view.states:
-        items = panel(view, m, 1.0, 50.0).items
+        items = panel(view, m, 50.0).items
         grey = [(item.x, item.y) for item in items if isinstance(item, Area) and item.fill == UNVISITED]
         assert grey == [
             (spot.x, spot.y) for o, spot in enumerate(view.picture.spots) if view.footprint.visits[m, o] == 0.0

@@ -29,7 +29,7 @@ from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import LearnerChoice
-    from praemia.pictures.learning import LearningView
+    from praemia.report.watch_page import LearningPage
     from praemia.simulation import Run
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
@@ -147,7 +147,6 @@ def watch_command(
     """
     from praemia.experiments.jobs import Job, TaskText, learner_choices, slug
     from praemia.experiments.runner import run_in_memory
-    from praemia.pictures.learning import LearningView
     from praemia.pictures.task_picture import task_picture
     from praemia.report.watch_page import LearningPage
 
@@ -170,25 +169,25 @@ def watch_command(
         problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:
         report = progress.count("episodes")
-        view = LearningView.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))
-    page = LearningPage(view)
-    path = out or Path(f"{slug(view.task.name)}-{slug(run.learner)}.html")
+        page = LearningPage.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))
+    path = out or Path(f"{slug(page.task.name)}-{slug(run.learner)}.html")
     page.save(path)
-    shown = f"{len(view.plans)} of {plural(run.num_plans, 'plan')}"
-    emit(_watched(view, run, path), f"{page.title}: {shown} in {path}; open it in a browser")
+    shown = f"{len(page.plans)} of {plural(run.num_plans, 'plan')}"
+    emit(_watched(page, path), f"{page.title}: {shown} in {path}; open it in a browser")
     return 0
 
 
-def _watched(view: LearningView, run: Run, path: Path) -> dict[str, Any]:
+def _watched(page: LearningPage, path: Path) -> dict[str, Any]:
     """Return what a page shows, as plain data."""
+    run = page.run
     return {
         "file": str(path),
-        "task": view.task.name,
+        "task": page.task.name,
         "learner": run.title,
         "episodes": run.num_episodes,
         "seed": list(run.seed),
         "plans": run.num_plans,
-        "plans_shown": len(view.plans),
+        "plans_shown": len(page.plans),
         "optimal_value": run.optimal_value,
         "last_value": float(run.plan_values[-1]),
         "regret": float(run.regret[-1]),

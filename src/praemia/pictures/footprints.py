@@ -8,15 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.planning.exact import Plan, losses, occupancy
+from praemia.planning.exact import Plan, losses, max_losses, occupancy
 from praemia.planning.policy import PolicyLike, policy_for
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
 NEVER = 1e-12
 MAX_PANELS = 6
-MISTAKE = 0.01  # of all that a policy lacks: a place that loses less is not framed
-NEGLIGIBLE = 1e-3  # of the optimal value: a policy that lacks less has no mistakes
+SMALL = 0.01  # of the optimal value: a place that loses less is not framed
 
 
 class Footprint(NamedTuple):
@@ -25,20 +24,27 @@ class Footprint(NamedTuple):
     Attributes
     ----------
     visits : float64[M, O], the expected number of steps in each machine state and observation.
-    actions : int16[M, O], the action of the step with most visits; −1 where the policy never is, and where nothing can
-        be gained any more, so that every action is as good.
-    mistakes : bool[M, O], where the policy loses at least a hundredth of what it lacks, unless that is negligible.
+    actions : int16[M, O], the action of the step with most visits, among those in which it matters if there are any; −1
+        where the policy never is.
+    matters : bool[M, O], whether another action would be worse in that step.
+    mistakes : bool[M, O], where the policy loses more than a hundredth of the optimal value.
     lacks : the optimal value minus the value of the policy.
     """
 
     visits: NDArray[np.float64]
     actions: NDArray[np.int16]
+    matters: NDArray[np.bool_]
     mistakes: NDArray[np.bool_]
     lacks: float
 
 
-def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
-    """Return what a policy does in a task, beside the optimal plan for ``max_steps``; None is that plan itself."""
+def footprint(
+    task: Task, plan: Plan, policy: PolicyLike | None = None, stakes: NDArray[np.float64] | None = None
+) -> Footprint:
+    """Return what a policy does in a task, beside the optimal plan for ``max_steps``; None is that plan itself.
+
+    ``stakes`` are ``max_losses(task, plan)``, computed unless they are given.
+    """
     table = plan.policy if policy is None else policy_for(task.model, policy)
     # A late visit is a visit, however little its reward counts.
     undiscounted = task if task.discount == 1.0 else replace(task, horizon=task.max_steps, discount=1.0)
@@ -46,13 +52,18 @@ def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footp
     lost = np.zeros_like(steps[0])
     if policy is not None:
         lost = losses(task, table, plan, steps * step_weights(task.max_steps, task.discount)[:, None, None])
-    lacks, visits = float(lost.sum()), steps.sum(axis=0)
-    mistakes = (lost > max(NEVER, MISTAKE * lacks)) & (lacks > NEGLIGIBLE * abs(plan.value))
-    if task.machine.mean_rewards[0] >= 0.0:  # then nothing can be gained where the value is 0
-        steps = np.where(plan.values[: len(steps)] > 0.0, steps, 0.0)
+    stakes = max_losses(task, plan) if stakes is None else stakes
+    matters = stakes > NEVER * stakes.max()
+    most = np.where(matters, steps, NEVER * steps).argmax(axis=0)[None]
     chosen = table if table.ndim == 3 else table.argmax(axis=-1)
-    actions = np.take_along_axis(chosen, steps.argmax(axis=0)[None], axis=0)[0]
-    return Footprint(visits, np.where(steps.max(axis=0) > NEVER, actions, -1).astype(np.int16), mistakes, lacks)
+    visits, actions = steps.sum(axis=0), np.take_along_axis(chosen, most, axis=0)[0]
+    return Footprint(
+        visits,
+        np.where(visits > NEVER, actions, -1).astype(np.int16),
+        np.take_along_axis(matters, most, axis=0)[0],
+        lost > max(NEVER, SMALL * abs(plan.value)),
+        float(lost.sum()),
+    )
 
 
 def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:

@@ -1,23 +1,23 @@
 """A policy as a page: for each machine state a map of where it goes and what it does, and the machine below them.
 
 Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
-the time left: the arrow is the action of the step at which the place is visited most; there is none where nothing can
-be gained any more. If actions are not moves in the plane, their names stand in the places. If cells are too small to
-read them, only the shading is drawn. An orange frame is where the policy loses value against the optimum.
+the time left: the arrow is the action of the step at which the place is visited most, among those at which it matters.
+It is faint where every other action is always as good. If actions are not moves in the plane, their names stand in the
+places. If cells are too small to read them, only the shading is drawn. An orange frame is where the policy loses more
+than 1% of the optimal value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.footprints import NEVER, Footprint, footprint, states_to_show
 from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled, stack
-from praemia.pictures.scene import GREY, INK, LINE, PAPER, Area, Item, Scene, Text, arrow, place, text_width
+from praemia.pictures.scene import GREY, INK, LINE, Area, Item, Scene, Text, arrow, place, text_width
 from praemia.pictures.task_picture import COLOURS, MAX_SPOTS, fitted, ground, legend, task_picture
 from praemia.planning.exact import evaluate, model_of, solve
 from praemia.planning.policy import PolicyLike
@@ -28,6 +28,8 @@ from praemia.text_tables import are, plural
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 UNVISITED, LOSES = "#e3e5e8", "#d55e00"
 DARKEST = (0, 79, 140)
+DARK = 0.6  # of the darkest tint: what is written on darker ones is white
+FAINT, FAINT_ON_DARK = "#b9c0c9", "#6c9ac2"
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
@@ -74,7 +76,7 @@ class PolicyView:
     def title(self) -> str:
         """What is shown, in a line."""
         whose = "the optimal policy" if self.optimal else "a policy"
-        lacks = f", {self.footprint.lacks:.2g} less than the optimum" if self.footprint.lacks > NEVER else ""
+        lacks = f", gap to optimum {self.footprint.lacks:.2g}" if self.footprint.lacks > NEVER else ""
         discount = f" at discount {self.task.discount:g}" if self.task.discount < 1.0 else ""
         return f"{self.task.name}: {whose}, value {self.value:.4g} per episode{discount}{lacks}"
 
@@ -85,13 +87,17 @@ class PolicyView:
         return f"{more} {are(self.hidden)} visited, less often." if self.hidden else ""
 
     @property
-    def has_blanks(self) -> bool:
-        """Whether there are places that are visited and show no action, since nothing can be gained there."""
-        shown = list(self.states)
-        return bool(((self.footprint.visits > NEVER) & (self.footprint.actions < 0))[shown].any())
+    def darkest(self) -> float:
+        """The most visits of a place that is shown."""
+        return max(float(self.footprint.visits[list(self.states)].max(initial=0.0)), NEVER)
+
+    @property
+    def has_faint(self) -> bool:
+        """Whether there are places that are visited and where every action is as good."""
+        return bool(((self.footprint.actions >= 0) & ~self.footprint.matters)[list(self.states)].any())
 
     def action_name(self, m: int, o: int) -> str:
-        """The name of the action shown in a place; empty where there is none."""
+        """The name of the action in a place; empty where the policy never is."""
         action = self.footprint.actions[m, o]
         return self.picture.actions[action] if action >= 0 else ""
 
@@ -101,19 +107,17 @@ def page_of(view: PolicyView) -> Scene:
     count, machine = len(view.states), view.task.machine
     # The columns that leave most room for a cell, within a page; of several, the most.
     cell, columns = max((_cell_size(view.picture, count, columns), columns) for columns in range(1, count + 1))
-    darkest = max(float(view.footprint.visits[list(view.states)].max(initial=0.0)), NEVER)
     panels = [
-        stack([label(f"machine state {machine.states[m]!r}", 12.0), scaled(panel(view, m, darkest, cell), cell)], 6.0)
+        stack([label(f"machine state {machine.states[m]!r}", 12.0), scaled(panel(view, m, cell), cell)], 6.0)
         for m in view.states
     ]
     maps = stack([beside(panels[i : i + columns], GAP) for i in range(0, count, columns)], GAP)
     width, notes = max(maps.width, MIN_WIDTH), view.left_out
     drawn = machine_beside(machine, MAX_WIDTH, MAX_HEIGHT)
     if drawn is None:
-        notes = f"{notes} The machine has {machine.num_states:,} states: praemia draw shows it.".strip()
+        notes = f"{notes} The machine has {machine.num_states:,} states: machine.draw() shows it.".strip()
         drawn = stack([])
-    keys = stack([_key(view, darkest, cell >= SMALLEST_CELL, width), legend(view.picture, width)], 6.0)
-    return page(view.title, maps, keys, drawn, label(notes, 11.0, GREY))
+    return page(view.title, maps, key(view, cell, width), drawn, label(notes, 11.0, GREY))
 
 
 def _cell_size(picture: Picture, count: int, columns: int) -> float:
@@ -124,18 +128,28 @@ def _cell_size(picture: Picture, count: int, columns: int) -> float:
     return min(58.0 if _has_moves(picture) else 76.0, wide, high)
 
 
-def panel(view: PolicyView, m: int, darkest: float, cell: float) -> Scene:
-    """Draw the map of one machine state, with a cell of so many pixels as the unit; the most visits are ``darkest``."""
+def panel(view: PolicyView, m: int, cell: float) -> Scene:
+    """Draw the map of one machine state, with a cell of so many pixels as the unit."""
     picture, steps = view.picture, view.footprint
-    shade = steps.visits[m] / darkest
-    items = shaded(picture, shade, steps.visits[m] <= NEVER, steps.mistakes[m])
-    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if cell >= SMALLEST_CELL else ():
+    shades = (steps.visits[m] / view.darkest).tolist()
+    fills = [
+        UNVISITED if visits <= NEVER else tint(shade) for visits, shade in zip(steps.visits[m], shades, strict=True)
+    ]
+    items = ground(picture, fills)
+    side = 0.82 if picture.is_round else 0.88
+    for o in np.flatnonzero(steps.mistakes[m]).tolist():
         spot = picture.spots[o]
-        items += place([action_mark(view.action_name(m, o), picture, ink(float(shade[o])))], spot.x, spot.y)
+        items.append(Area(spot.x, spot.y, side, side, "", LOSES, 0.09, picture.is_round))
+    items += _place_marks(picture, shades)
+    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if cell >= SMALLEST_CELL else ():
+        spot, is_dark = picture.spots[o], shades[o] > DARK
+        faint = FAINT_ON_DARK if is_dark else FAINT
+        mark = _action_mark(view.action_name(m, o), picture, _ink(shades[o]) if steps.matters[m, o] else faint)
+        items += place([mark], spot.x, spot.y)
     return Scene(*picture.extent, tuple(items))
 
 
-def action_mark(name: str, picture: Picture, colour: str) -> Item:
+def _action_mark(name: str, picture: Picture, colour: str) -> Item:
     """Draw an action in a place around (0, 0): an arrow for a move, a dot for staying, or else its name."""
     y = LOWER if picture.is_round else 0.0
     across, down = MOVES.get(name, (0.0, 0.0))
@@ -146,31 +160,14 @@ def action_mark(name: str, picture: Picture, colour: str) -> Item:
     return Area(0.0, y, 0.13, 0.13, colour, is_round=True)
 
 
-def loss_mark(picture: Picture) -> Item:
-    """Draw the frame of a place around (0, 0) where a policy loses value."""
-    side = 0.82 if picture.is_round else 0.88
-    return Area(0.0, 0.0, side, side, "", LOSES, 0.09, picture.is_round)
-
-
-def shaded(
-    picture: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_], framed: NDArray[np.bool_] | None = None
-) -> list[Item]:
-    """Draw places darker the larger ``shade`` is, float64[O] in [0, 1], grey where ``never``, bool[O], some framed."""
-    fills = [UNVISITED if grey else tint(level) for level, grey in zip(shade.tolist(), never.tolist(), strict=True)]
-    items = ground(picture, fills)
-    for o in [] if framed is None else np.flatnonzero(framed).tolist():
-        items += place([loss_mark(picture)], picture.spots[o].x, picture.spots[o].y)
-    return [*items, *place_marks(picture, [ink(level) for level in shade.tolist()])]
-
-
-def place_marks(picture: Picture, inks: Sequence[str]) -> Iterator[Item]:
-    """Draw the marks of places, each in its ink unless the machine gives it a colour."""
+def _place_marks(picture: Picture, shades: list[float]) -> Iterator[Item]:
+    """Draw the marks of places, in the colours that the machine gives them."""
     size = 0.25 if picture.is_round else max(0.22, max(picture.extent) / 60)  # legible in small cells too
-    for spot, own_ink in zip(picture.spots, inks, strict=True):
+    for spot, shade in zip(picture.spots, shades, strict=True):
         if spot.mark is None:
             continue
         if picture.is_round:
-            yield fitted(spot.x, spot.y - LOWER, spot.mark.symbol, size, 0.6, own_ink, bold=True)
+            yield fitted(spot.x, spot.y - LOWER, spot.mark.symbol, size, 0.6, _ink(shade), bold=True)
             continue
         # A tag at the top left, as wide as its text, within the cell where that can be.
         wide, high = max(0.3, text_width(spot.mark.symbol, 1.2 * size, bold=True)), max(0.3, 1.3 * size)
@@ -178,7 +175,7 @@ def place_marks(picture: Picture, inks: Sequence[str]) -> Iterator[Item]:
         x, y = spot.x - 0.49 + wide / 2, spot.y - 0.49 + high / 2
         if has_role:
             yield Area(x, y, wide, high, *COLOURS[spot.mark.role], 0.02)
-        yield Text(x, y, spot.mark.symbol, size, INK if has_role else own_ink, True, "middle")
+        yield Text(x, y, spot.mark.symbol, size, INK if has_role else _ink(shade), True, "middle")
 
 
 def tint(shade: float) -> str:
@@ -186,25 +183,25 @@ def tint(shade: float) -> str:
     return "#" + "".join(f"{round(255 - shade * (255 - part)):02x}" for part in DARKEST)
 
 
-def ink(shade: float) -> str:
+def _ink(shade: float) -> str:
     """Return the colour of what is written on a tint."""
-    return "#ffffff" if shade > 0.6 else INK
+    return "#ffffff" if shade > DARK else INK
 
 
-def _key(view: PolicyView, darkest: float, with_actions: bool, room: float) -> Scene:
-    """Draw the scale of the tints, and what else there is to explain below the panels."""
+def key(view: PolicyView, cell: float, room: float) -> Scene:
+    """Draw what explains the maps: the scale of the tints, signs and frames, and the marks of places."""
     width, height = BAR
     step = width / SHADES
     tints = (Area((i + 0.5) * step, height / 2, step + 0.5, height, tint((i + 0.5) / SHADES)) for i in range(SHADES))
     bar = Scene(width, height, (*tints, Area(width / 2, height / 2, width, height, "", LINE, 1.0)))
-    parts = [beside([label("0", 11.0, GREY), bar, label(f"{darkest:.2g} visits per episode", 11.0, GREY)], 6.0)]
-    swatches = {"never visited": Area(14.0, 6.0, 28.0, height, UNVISITED, LINE, 1.0)}
-    if with_actions and "stay" in view.picture.actions:
+    parts = [beside([label("0", 11.0, GREY), bar, label(f"{view.darkest:.2g} visits per episode", 11.0, GREY)], 6.0)]
+    swatches: dict[str, Item] = {"never visited": Area(14.0, 6.0, 28.0, height, UNVISITED, LINE, 1.0)}
+    if cell >= SMALLEST_CELL and "stay" in view.picture.actions:
         swatches["stay"] = Area(14.0, 6.0, 8.0, 8.0, INK, is_round=True)
-    if with_actions and view.has_blanks:
-        swatches["no action: nothing to gain"] = Area(14.0, 6.0, 28.0, height, PAPER, LINE, 1.0)
+    if cell >= SMALLEST_CELL and view.has_faint:
+        swatches["every action is as good"] = arrow((2.0, 6.0), (26.0, 6.0), FAINT, 2.4)
     if view.footprint.mistakes.any():
         swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
     for meaning, swatch in swatches.items():
         parts.append(beside([Scene(28.0, height, (swatch,)), label(meaning, 11.0, GREY)], 6.0))
-    return flow(parts, room, MARGIN)
+    return stack([flow(parts, room, MARGIN), legend(view.picture, room)], 6.0)

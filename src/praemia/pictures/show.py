@@ -115,7 +115,7 @@ def _lines(view: PolicyView) -> Iterator[str]:
         yield f"\nmachine state {view.task.machine.states[m]!r}, {steps:.2f} steps per episode\n"
         yield from text_map(view.picture, [_sign(view, m, o) for o in range(view.task.num_observations)])
     stay = " (•: stay)" if "stay" in view.picture.actions else ""
-    blank = "; no action: nothing to gain" if view.has_blanks else ""
+    blank = "; no action: every one is as good" if view.has_faint else ""
     yield f"\nin a place: its mark and the action when it is visited most{stay}; ·: never visited{blank}"
     if view.footprint.mistakes.any():
         yield "!: here the policy loses value against the optimum"
@@ -129,5 +129,5 @@ def _sign(view: PolicyView, m: int, o: int) -> str:
     symbol = mark.symbol if mark else ""
     if view.footprint.visits[m, o] <= NEVER:
         return symbol or "·"
-    action = ARROWS.get(name, f":{name}" if name else "")
+    action = ARROWS.get(name, f":{name}") if view.footprint.matters[m, o] else ""
     return symbol + action + "!" * bool(view.footprint.mistakes[m, o])

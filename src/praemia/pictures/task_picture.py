@@ -7,7 +7,7 @@ mark also has a symbol.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -150,33 +150,18 @@ def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
 
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
     """Return walls and places as items, with a cell as the unit; places have a fill each, and perhaps an outline."""
-    return [*beneath(picture), *cells(picture, fills, outlines), *thin_walls(picture)]
-
-
-def beneath(picture: Picture) -> Iterator[Item]:
-    """Draw what lies below the places: solid cells, and lines between places."""
-    for x, y in picture.blocks:
-        yield Area(x, y, 1.0, 1.0, WALL, WALL, 0.02)
+    items: list[Item] = [Area(x, y, 1.0, 1.0, WALL, WALL, 0.02) for x, y in picture.blocks]
     thickness = 0.035 if len(picture.links) < 2 * len(picture.spots) else 0.01
     for i, j in picture.links:
         a, b = picture.spots[i], picture.spots[j]
-        yield Line(((a.x, a.y), (b.x, b.y)), LINE, thickness)
-
-
-def cells(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> Iterator[Area]:
-    """Draw the places, in the order of their observations."""
+        items.append(Line(((a.x, a.y), (b.x, b.y)), LINE, thickness))
     size = 0.8 if picture.is_round else 1.0
     for o, spot in enumerate(picture.spots):
         strong = outlines is not None and spot.mark is not None and spot.mark.role != "plain"
         outline = outlines[o] if outlines is not None else LINE
         side = size - 0.06 if strong and not picture.is_round else size  # keeps clear of the neighbours' lines
-        thin = 0.035 if strong else 0.02
-        yield Area(spot.x, spot.y, side, side, fills[o], outline, thin, picture.is_round)
-
-
-def thin_walls(picture: Picture) -> Iterator[Item]:
-    """Draw the walls between places."""
-    return (Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls)
+        items.append(Area(spot.x, spot.y, side, side, fills[o], outline, 0.035 if strong else 0.02, picture.is_round))
+    return [*items, *(Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls)]
 
 
 def fitted(x: float, y: float, text: str, size: float, width: float, colour: str, *, bold: bool = False) -> Text:
@@ -213,16 +198,13 @@ def page_scene(picture: Picture, title: str) -> Scene:
 
 
 def legend(picture: Picture, width: float) -> Scene:
-    """Draw the key to the marks, as many in a row as fit."""
-    lines = (legend_line(meaning, marks, picture.is_round) for meaning, marks in picture.legend.items())
+    """Draw the key to the marks, as many in a row as fit: those that share a meaning, and what it is."""
+    lines = []
+    for meaning, marks in picture.legend.items():
+        swatches = []
+        for mark in marks[:MAX_SWATCHES]:
+            area = Area(11.0, 12.0, SWATCH, SWATCH, *COLOURS[mark.role], 1.5, picture.is_round)
+            symbol = fitted(11.0, 12.0, mark.symbol, 11.0, 15.0, INK, bold=True)
+            swatches.append(Scene(SWATCH + 4.0, SWATCH + 6.0, (area, symbol)))
+        lines.append(beside([*swatches, label(meaning, 13.0)], 4.0))
     return flow(lines, width, MARGIN)
-
-
-def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
-    """Draw a line of the legend: the marks that share a meaning, and what it is."""
-    swatches = []
-    for mark in marks[:MAX_SWATCHES]:
-        area = Area(11.0, 12.0, SWATCH, SWATCH, *COLOURS[mark.role], 1.5, is_round)
-        symbol = fitted(11.0, 12.0, mark.symbol, 11.0, 15.0, INK, bold=True)
-        swatches.append(Scene(SWATCH + 4.0, SWATCH + 6.0, (area, symbol)))
-    return beside([*swatches, label(meaning, 13.0)], 4.0)

@@ -9,6 +9,7 @@ A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machi
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -223,14 +224,29 @@ def losses(
     ``visits`` are d, the ``states`` of the policy's occupancy, found unless they are given.
     """
     visits = occupancy(task, policy).states if visits is None else visits
+    lost = np.zeros((task.num_machine_states, task.num_observations))
+    for h, gaps in enumerate(_gaps(task, plan, policy)):
+        lost += visits[h] * gaps
+    return lost
+
+
+def max_losses(task: Task, plan: Plan) -> NDArray[np.float64]:
+    """Return float64[H, M, O], what the worst action loses against an optimal plan, in each place and step."""
+    worst = np.zeros(plan.values[:-1].shape)
+    for action in range(task.num_actions):
+        for h, gaps in enumerate(_gaps(task, plan, np.full(worst.shape, action))):
+            np.maximum(worst[h], gaps, out=worst[h])
+    return worst
+
+
+def _gaps(task: Task, plan: Plan, policy: PolicyLike) -> Iterator[NDArray[np.float64]]:
+    """Yield V*_h − Q*_h(π_h), float64[M, O], for each step."""
     inner, work = read_only(validate_policy(task.model, policy)), BackwardPass(task.model)
-    lost, values = np.zeros((task.num_machine_states, task.num_observations)), _room_for_values(task.model, True)
+    values = _room_for_values(task.model, True)
     for h in range(task.max_steps):
         work.tables[(h + 1) % 2, :, : task.num_machine_states] = task.discount * plan.values[h + 1].T
         work.evaluate(inner, values, h, h + 1)
-        # Rounding may make an action look better than the best.
-        lost += visits[h] * np.maximum(0.0, plan.values[h] - values[h].T)
-    return lost
+        yield np.maximum(0.0, plan.values[h] - values[h].T)  # rounding may make an action look better than the best
 
 
 def model_of(task: object) -> Model:

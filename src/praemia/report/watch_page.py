@@ -1,8 +1,8 @@
 """See a learner learn: one HTML page with a slider over the plans of a run.
 
-The maps and marks are scenes, written as SVG once, and the curves are charts. A small script (``watch.js``) shades the
-places and puts the actions into them, plan by plan, from data that the page carries compressed. The page needs nothing
-but itself.
+At most 60 plans are shown, close together at first: learners change most in their first episodes. There are fewer on
+large maps, so that the size of a page is bounded. Each plan is drawn as ``show`` draws a policy; the page carries the
+drawings compressed, and a small script (``watch.js``) puts one after the other into place. It needs nothing but itself.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import base64
 import html
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -28,51 +28,109 @@ from praemia.experiments.jobs import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.diagrams import machine_beside
-from praemia.pictures.footprints import NEVER
-from praemia.pictures.learning import LearningView, ShownPlan
-from praemia.pictures.policy_page import (
-    MAX_HEIGHT,
-    MAX_WIDTH,
-    SMALLEST_CELL,
-    action_mark,
-    loss_mark,
-    place_marks,
-)
-from praemia.pictures.renderers import render_svg, svg_elements
-from praemia.pictures.scene import INK, Item, Scene
-from praemia.pictures.task_picture import beneath, cells, legend_line, task_picture, thin_walls
+from praemia.pictures.footprints import MAX_PANELS, footprint, states_to_show
+from praemia.pictures.layout import scaled
+from praemia.pictures.policy_page import MAX_HEIGHT, MAX_WIDTH, MIN_WIDTH, PolicyView, key, panel
+from praemia.pictures.renderers import render_svg
+from praemia.pictures.task_picture import task_picture
+from praemia.planning.exact import max_losses, solve
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
 from praemia.report.charts import GREEN, Chart, Curve, styles
 from praemia.report.rendering import render_page, resource
 from praemia.simulation import Run, simulate
+from praemia.simulation.replay import replay
 from praemia.simulation.run import Seed
-from praemia.tasks.picture import Mark, Picture
+from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
+MAX_PLANS = 60
+MAX_PLACES = 120_000  # in all maps of all plans: with less than 15 bytes for each, a page stays below 2 MB
 PANEL, WIDEST = 460.0, 1040.0  # pixels, of a map; wide maps may be wider, for their cells to be legible
 LARGEST_CELL, LEGIBLE_CELL = 64.0, 24.0
-LEVELS = 32  # of visits
-ZERO = 35  # the character that stands for 0 in data
 MAX_POINTS = 400  # of a curve
 FRAME_HEIGHT = 900  # pixels, in a notebook
+
+
+class ShownPlan(NamedTuple):
+    """A plan of a run.
+
+    Attributes
+    ----------
+    number : among all plans of the run, from 0; episode : the first in which it is played.
+    regret : of the episodes before it; view : its value, where it goes, and what it does there.
+    """
+
+    number: int
+    episode: int
+    regret: float
+    view: PolicyView
 
 
 @dataclass(frozen=True, eq=False)
 class LearningPage:
     """A run to be watched: in a notebook as it is, or saved as one HTML file that needs no network."""
 
-    view: LearningView
+    task: Task
+    run: Run
+    plans: tuple[ShownPlan, ...]
+
+    @classmethod
+    def of(
+        cls, task: Task, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
+    ) -> LearningPage:
+        """Play a run again and look at its plans."""
+        best, regret, picture = solve(task.model), np.concatenate(([0.0], run.regret)), task_picture(task)
+        stakes, numbers = max_losses(task, best), plans_to_show(run.plan_episodes, most_plans(task))
+        policies = replay(task, learner, run, numbers, on_progress)
+        steps = [footprint(task, best, policy, stakes) for policy in policies]
+        states = states_to_show(task, np.mean([own.visits for own in steps], axis=0))
+        plans = []
+        for number, own in zip(numbers, steps, strict=True):
+            episode, value = int(run.plan_episodes[number]), float(run.plan_values[number])
+            view = PolicyView(task, picture, value, False, own, *states)
+            plans.append(ShownPlan(number, episode, float(regret[episode]), view))
+        return cls(task, run, tuple(plans))
 
     @property
     def title(self) -> str:
         """What is shown, in a line."""
-        return f"{self.view.run.title} learns {self.view.task.name}"
+        return f"{self.run.title} learns {self.task.name}"
 
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        return _page(self.view, self.title)
+        charts, first = _charts(self.run), self.plans[0].view
+        cell = _cell_size(first.picture)
+        across, _ = chart_axes(charts[0])
+        data = {"plans": [_plan_data(plan, cell, across) for plan in self.plans], "marker": [TOP, HEIGHT - BOTTOM]}
+        packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
+        return render_page(
+            "watch.html.j2",
+            title=self.title,
+            facts=self._facts,
+            data=packed,
+            panel_width=round(cell * first.picture.extent[0]),
+            num_plans=len(self.plans),
+            notes=[note for note in (first.left_out, first.picture.caption) if note],
+            curves=plots(charts, {**styles([("plan", self.run.learner)]), "optimum": GREEN}),
+            machine=_machine(self.task),
+            scripts=[resource("report.js"), resource("watch.js")],
+            own_style=resource("watch.css"),
+        ).decode()
+
+    @property
+    def _facts(self) -> list[str]:
+        run = self.run
+        part = "" if len(self.plans) == run.num_plans else f", {len(self.plans)} of them shown"
+        return [
+            plural(run.num_episodes, "episode"),
+            f"seed {'-'.join(map(str, run.seed))}",
+            *([f"discount {run.discount:g}"] if run.discount < 1.0 else []),
+            f"{plural(run.num_plans, 'plan')}{part}",
+            f"optimal value {run.optimal_value:.4g}",
+            f"total regret {run.regret[-1]:.4g} ({'pathwise' if run.is_pathwise else 'exact'})",
+        ]
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, .html."""
@@ -85,8 +143,7 @@ class LearningPage:
         return f'<iframe srcdoc="{html.escape(self.html)}" style="{style}"></iframe>'
 
     def __repr__(self) -> str:
-        run = self.view.run
-        return f"LearningPage({self.title}: {len(self.view.plans)} of {plural(run.num_plans, 'plan')})"
+        return f"LearningPage({self.title}: {len(self.plans)} of {plural(self.run.num_plans, 'plan')})"
 
 
 def watch(
@@ -124,54 +181,38 @@ def watch(
         if num_episodes is not None:
             raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
         run, player = learner, Job.of(learner).learner.make()
-        progress = _progress(on_progress, 0, run.num_episodes)
-        return LearningPage(LearningView.of(task, player, run, progress))
+        return LearningPage.of(task, player, run, _progress(on_progress, 0, run.num_episodes))
     player = learners.make(learner) if isinstance(learner, str) else learner
     episodes = 1_000 if num_episodes is None else num_episodes
     run = simulate(task, player, episodes, seed, on_progress=_progress(on_progress, 0, 2 * episodes))
-    return LearningPage(LearningView.of(task, player, run, _progress(on_progress, episodes, 2 * episodes)))
+    return LearningPage.of(task, player, run, _progress(on_progress, episodes, 2 * episodes))
 
 
 def _progress(on_progress: Callable[[int, int], None] | None, before: int, total: int) -> Callable[[int], None] | None:
     return None if on_progress is None else lambda played: on_progress(before + played, total)
 
 
-def _page(view: LearningView, title: str) -> str:
-    run, picture = view.run, view.picture
-    width, height = picture.extent
-    charts = _charts(run)
-    across, _ = chart_axes(charts[0])
-    data = {
-        "map": _map(picture),
-        "marks": [svg_elements([mark]) for mark in _glyphs(view)],
-        "places": [(spot.x, spot.y) for spot in picture.spots],
-        "states": [view.task.machine.states[m] for m in view.states],
-        "plans": [_plan_data(view, plan, across) for plan in view.plans],
-        "marker": [TOP, HEIGHT - BOTTOM],
-        "episodes": run.num_episodes,
-        "zero": ZERO,
-        "levels": LEVELS,
-        "arrows": _cell_size(picture) >= SMALLEST_CELL,
-    }
-    packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
-    return render_page(
-        "watch.html.j2",
-        title=title,
-        facts=_facts(view),
-        data=packed,
-        cell_size=f"{width:g} {height:g}",
-        panel_width=round(_cell_size(picture) * width),
-        num_plans=len(view.plans),
-        has_stay="stay" in picture.actions,
-        key=[_key_line(*entry, picture.is_round) for entry in picture.legend.items()],
-        caption=picture.caption,
-        is_round=picture.is_round,
-        hidden=view.hidden,
-        curves=plots(charts, {**styles([("plan", run.learner)]), "optimum": GREEN}),
-        machine=_machine(view.task),
-        scripts=[resource("report.js"), resource("watch.js")],
-        own_style=resource("watch.css"),
-    ).decode()
+def most_plans(task: Task) -> int:
+    """Return how many plans of a task can be shown."""
+    panels = min(MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
+    return max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
+
+
+def plans_to_show(plan_episodes: NDArray[np.int64], most: int = MAX_PLANS) -> list[int]:
+    """Return the numbers of the plans to show: all, or those in force at episodes 1, …, the last, spaced evenly in log.
+
+    Examples
+    --------
+    >>> plans_to_show(np.array([0, 3, 7]))
+    [0, 1, 2]
+    >>> numbers = plans_to_show(np.arange(10_000))
+    >>> numbers[:4], numbers[-1], len(numbers) <= 60
+    ([0, 1, 2, 3], 9999, True)
+    """
+    if len(plan_episodes) <= most:
+        return list(range(len(plan_episodes)))
+    episodes = np.rint(np.geomspace(1, plan_episodes[-1] + 1, most)).astype(np.int64) - 1
+    return [int(number) for number in np.unique(np.searchsorted(plan_episodes, episodes, side="right") - 1)]
 
 
 def _cell_size(picture: Picture) -> float:
@@ -180,67 +221,25 @@ def _cell_size(picture: Picture) -> float:
     return min(LARGEST_CELL, max(PANEL, min(WIDEST, LEGIBLE_CELL * across)) / across)
 
 
-def _facts(view: LearningView) -> list[str]:
-    run = view.run
-    part = "" if len(view.plans) == run.num_plans else f", {len(view.plans)} of them shown"
-    kind = "regret along its paths" if run.is_pathwise else "exact regret"
-    return [
-        plural(run.num_episodes, "episode"),
-        f"seed {'-'.join(map(str, run.seed))}",
-        *([f"discount {run.discount:g}"] if run.discount < 1.0 else []),
-        f"{plural(run.num_plans, 'plan')}{part}",
-        f"optimal value {run.optimal_value:.4g}",
-        f"{kind} {run.regret[-1]:.4g} in all",
-    ]
-
-
-def _map(picture: Picture) -> str:
-    """Draw the map as layers: what lies below the places, the places, their losses and actions, and what lies above."""
-    layers: dict[str, Sequence[Item]] = {
-        "beneath": list(beneath(picture)),
-        "cells": list(cells(picture, [""] * len(picture.spots))),
-        "walls": list(thin_walls(picture)),
-        "losses": [],
-        "actions": [],
-        "marks": list(place_marks(picture, [INK] * len(picture.spots))),
-    }
-    return "".join(f'<g class="{name}">{svg_elements(items)}</g>' for name, items in layers.items())
-
-
-def _glyphs(view: LearningView) -> Iterator[Item]:
-    """Draw the frame of a loss, and then each action, around (0, 0)."""
-    yield loss_mark(view.picture)
-    for name in view.picture.actions:
-        yield action_mark(name, view.picture, "currentColor")
-
-
-def _plan_data(view: LearningView, plan: ShownPlan, across: Axis) -> dict[str, Any]:
-    """Return a plan as the page takes it: numbers, and for each machine state two texts with a character per place.
-
-    ``actions`` holds the action plus 1, 0 where none is shown; ``levels`` the visits, from 1 to ``LEVELS`` − 1, 0 where
-    the plan never is, plus ``LEVELS`` where the plan loses value.
-    """
-    states = list(view.states)
-    visits, actions, mistakes = (part[states] for part in plan.footprint[:3])
-    darkest = float(visits.max())
-    shades = 1 + np.rint(visits / (darkest or 1.0) * (LEVELS - 2)).astype(np.int64)
-    levels = np.where(visits > NEVER, shades, 0) + LEVELS * mistakes
+def _plan_data(plan: ShownPlan, cell: float, across: Axis) -> dict[str, Any]:
+    """Return a plan as the page takes it: numbers as texts, its maps, their key, and its place on the curves."""
+    view = plan.view
     return {
-        "number": plan.number + 1,
-        "episode": plan.episode + 1,
-        "value": f"{plan.value:.4g}",
-        "lacks": f"{plan.footprint.lacks:.2g}",
+        "number": f"{plan.number + 1:,}",
+        "episode": f"{plan.episode + 1:,}",
+        "value": f"{view.value:.4g}",
+        "gap": f"{view.footprint.lacks:.2g}",
         "regret": f"{plan.regret:.4g}",
-        "darkest": f"{darkest:.3g}",
         "x": round(LEFT + float(across.places(np.array([plan.episode + 1.0]))[0]), 1),
-        "steps": [f"{steps:.2f}" for steps in visits.sum(axis=1).tolist()],
-        "actions": [_text(row) for row in actions + 1],
-        "levels": [_text(row) for row in levels],
+        "maps": "".join(_map(view, m, cell) for m in view.states),
+        "key": render_svg(key(view, cell, MIN_WIDTH)),
     }
 
 
-def _text(numbers: NDArray[Any]) -> str:
-    return "".join(map(chr, (numbers + ZERO).tolist()))
+def _map(view: PolicyView, m: int, cell: float) -> str:
+    steps, state = view.footprint.visits[m].sum(), html.escape(view.task.machine.states[m])
+    caption = f"<figcaption>machine state <b>{state}</b>, {steps:.2f} steps per episode</figcaption>"
+    return f"<figure>{caption}{render_svg(scaled(panel(view, m, cell), cell))}</figure>"
 
 
 def _charts(run: Run) -> tuple[Chart, Chart]:
@@ -264,12 +263,4 @@ def _machine(task: Task) -> Markup:
         scene = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)
     except MissingExtraError:
         scene = None
-    return Markup() if scene is None else _svg(scene)
-
-
-def _key_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Markup:
-    return _svg(legend_line(meaning, marks, is_round))
-
-
-def _svg(scene: Scene) -> Markup:
-    return Markup(render_svg(scene))
+    return Markup() if scene is None else Markup(render_svg(scene))
