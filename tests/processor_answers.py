@@ -33,7 +33,6 @@ from praemia import (
     simulate,
     solve,
 )
-from praemia.exploration import coverage, significance
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.planning.exact import losses
@@ -95,7 +94,6 @@ def of_planning(task: Task) -> Iterator[tuple[str, str]]:
         where, found = occupancy(task, policy), evaluate(task, policy)
         yield f"occupancy, {name}", digest(where.states, where.pairs, where.observations)
         yield f"evaluate, {name}", digest(found.value, found.values)
-    yield "significance", digest(significance(task))
 
 
 class BackingUp(Learner):
@@ -147,11 +145,9 @@ def of_exploring(task: Task) -> tuple[dict[str, str], dict[str, str], list[float
     """Return what is the same on all processors, what only on one machine, and the numbers of certificates."""
     data = explore(task, num_episodes=60, seed=3)
     plan = plan_from(data, task.machine)
-    known = coverage(data, task)
     shared = {
         "data": hashlib.sha256(data.to_bytes()).hexdigest()[:16],
-        "coverage": digest(known.ratios, known.significance),
-        "plan from data": digest(plan.policy, plan.value.value),
+        "plan from data": digest(plan.policy, plan.value),
     }
     sure = plan.certificate
     likely = plan.likely(draws=4, level=0.8)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia.errors import ParameterError
-from praemia.theory import RegretBound, regret_bound, regret_lower_bound
+from praemia.theory import RegretBound, policy_search_episodes, regret_bound, regret_lower_bound
 
 sizes = st.tuples(st.integers(1, 50), st.integers(1, 10), st.integers(1, 30), st.integers(1, 40), st.integers(1, 10**6))
 
@@ -78,3 +78,11 @@ def test_bounds_grow_with_the_range_of_rewards() -> None:
     for term in ("leading", "model_error", "martingale", "trivial"):
         assert getattr(wide, term) == pytest.approx(3.0 * getattr(unit, term))
     assert regret_lower_bound(5, 2, 10, 1000, 3.0) == pytest.approx(3.0 * regret_lower_bound(5, 2, 10, 1000))
+
+
+def test_theorem_three_counts_search_episodes() -> None:
+    iota = log(5 * 2 * 10 / (0.05 * 0.2))
+    assert policy_search_episodes(5, 2, 10, 0.2) == pytest.approx(5**2 * 2 * 10**4 * iota**3 / 0.2)
+    for change in ({"significance": 0.0}, {"failure_prob": 1.0}, {"constant": 0.0}):
+        with pytest.raises(ParameterError):
+            policy_search_episodes(5, 2, 3, **({"significance": 0.1} | change))

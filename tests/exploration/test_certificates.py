@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers_exploration import by, history_value, tiny_task
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machine_families import machine_family
 from strategies import tasks
 
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError, ParameterError, PraemiaWarning
 from praemia.exploration import TrajectoryReward, explore, plan_from
-from praemia.exploration.certificate import _shifted
+from praemia.exploration.certificate import _shifted, largest_distances
 from praemia.exploration.confidence import confidence
-from praemia.exploration.coverage import best_values
-from praemia.exploration.search import SearchPolicy
-from praemia.exploration.trajectories import Histories
+from praemia.exploration.trajectories import SearchPolicy
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
@@ -30,20 +26,6 @@ from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
-
-
-@pytest.mark.parametrize("method", ["euler", "uncertainty"])
-@pytest.mark.parametrize("task", [riverswim(5), warehouse(3)], ids=["riverswim-5", "warehouse-3"])
-def test_no_certificate_is_below_the_true_gap_on_the_papers_environments(task: Task, method: str) -> None:
-    machines = machine_family(task.machine.propositions, 6)
-    for seed, episodes in enumerate((3, 30, 300, 3000)):
-        dataset = explore(task, num_episodes=episodes, **by(method, 20), seed=seed)
-        for machine in machines.values():
-            plan = plan_from(dataset, machine)
-            truth = task.with_machine(machine)
-            assert plan.gap(task) <= plan.certificate.bound + 1e-9
-            assert solve(truth).value <= plan.certificate.optimistic + 1e-9
-            assert evaluate(truth, plan.policy).value >= plan.certificate.pessimistic - 1e-9
 
 
 @settings(max_examples=25)
@@ -56,9 +38,9 @@ def test_certificates_for_any_reward_are_never_below_the_true_gap(seed: int) -> 
     dataset = explore(task, num_episodes=int(10 ** rng.uniform(0, 4)), seed=seed)
     for simulations in (20, 2_000):
         plan = plan_from(dataset, reward, simulations=simulations)
-        best = SearchPolicy(Histories(task.mdp, 3), reward, 100_000).value()
-        assert best.exact
-        gap = best.value - history_value(task.mdp, plan.policy, reward, 3)
+        best = SearchPolicy(task.mdp, 3, reward, 100_000).value()
+        assert best.is_settled
+        gap = best.estimate - history_value(task.mdp, plan.policy, reward, 3)
         assert -1e-9 <= gap <= plan.certificate.bound + 1e-9
 
 
@@ -66,7 +48,7 @@ def test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off()
     task = tiny_task(2, horizon=3)
     dataset = explore(task, num_episodes=200_000, seed=1)
     sure = confidence(dataset, 0.05)
-    found, _ = best_values(dataset.kernel, sure.tv, 3, most=1.0)
+    found = largest_distances(dataset, sure.tv, 3)
     dense = dataset.kernel.toarray()[:, :3].reshape(3, 2, 3)
     best = 0.0
     for choice in np.ndindex(*(2,) * 9):
@@ -120,8 +102,7 @@ def test_a_certificate_from_one_episode_is_vacuous_and_says_so() -> None:
     plan = plan_from(dataset, task.machine)
     assert plan.certificate.is_vacuous
     assert plan.certificate.bound <= plan.certificate.largest
-    assert "vacuous" in plan.certificate.text(dataset)
-    assert plan.certificate.to_visit
+    assert "vacuous" in plan.certificate.text()
 
 
 def test_more_data_shrinks_the_certificate() -> None:
@@ -132,37 +113,6 @@ def test_more_data_shrinks_the_certificate() -> None:
     ]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < 0.05
-
-
-def test_visiting_the_suggested_pairs_shrinks_the_certificate_more_than_visiting_others() -> None:
-    task = riverswim(5)
-    dataset = explore(task, num_episodes=2000, seed=1)
-    certificate = plan_from(dataset, task.machine).certificate
-    ranked = [(item.observation, item.action) for item in certificate.to_visit]
-
-    def after(pairs: list[tuple[int, int]]) -> float:
-        """Return the certificate with ten times the visits to some pairs, and the same frequencies."""
-        chosen = np.isin(dataset.pairs, [o * 2 + a for o, a in pairs])
-        more = replace(dataset, counts=np.where(chosen, 10 * dataset.counts, dataset.counts))
-        return plan_from(more, task.machine).certificate.bound
-
-    others = [(o, a) for o in range(5) for a in range(2) if (o, a) not in ranked[:3]][-3:]
-    assert after(ranked[:3]) < 0.9 * certificate.bound
-    assert after(ranked[:3]) < after(others)
-
-
-def test_the_loss_falls_with_the_number_of_episodes_at_least_as_its_square_root() -> None:
-    task = warehouse(3)
-    machines = machine_family(task.machine.propositions, 6)
-    budgets = (20, 200, 2000)
-    losses = []
-    for episodes in budgets:
-        data = [explore(task, num_episodes=episodes, **by("euler", 20), seed=seed) for seed in range(3)]
-        found = [plan_from(dataset, machine).gap(task) for dataset in data for machine in machines.values()]
-        losses.append(float(np.mean(found)))
-    slope = np.polyfit(np.log(budgets), np.log(losses), 1)[0]
-    assert slope < -0.5
-    assert losses[-1] < 0.01
 
 
 def test_another_horizon_can_be_planned_for() -> None:

@@ -177,7 +177,7 @@ def test_plans_for_rewards_below_zero_keep_away_from_what_was_never_visited() ->
         data = explore(task, num_episodes=2, seed=seed)
         assert data.visits.min() == 0
         up, down = plan_from(data, gain), plan_from(data, cost)
-        assert down.value.value == pytest.approx(up.value.value - 4.0, abs=1e-12)
+        assert down.value == pytest.approx(up.value - 4.0, abs=1e-12)
         np.testing.assert_array_equal(down.policy, up.policy)
         for name in ("bound", "largest"):
             assert getattr(down.certificate, name) == pytest.approx(getattr(up.certificate, name), abs=1e-9)
@@ -237,6 +237,6 @@ def test_the_untried_costs_the_least_that_the_machine_can_still_pay(horizon: int
     assert data.visits[2].sum() == 0
     task = corridor(horizon, after)
     plan = plan_from(data, task.machine, horizon=horizon)
-    assert plan.value.value == pytest.approx(STEP + GOAL + (horizon - 2) * after, abs=1e-12)
+    assert plan.value == pytest.approx(STEP + GOAL + (horizon - 2) * after, abs=1e-12)
     assert plan.policy[0, 0, 0] == plan.policy[1, 0, 1] == 1  # type: ignore[index]
     assert plan.gap(task) == pytest.approx(0.0, abs=1e-12)

@@ -6,11 +6,10 @@ from typing import Any
 
 import gymnasium
 import pytest
-from helpers_exploration import tiny_task
 
-from praemia.envs import random_task, warehouse
+from praemia.envs import warehouse
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError, ParameterError, PraemiaError, PraemiaWarning
+from praemia.errors import PraemiaError, PraemiaWarning
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.explore import Check
 from praemia.machines.builder import MachineBuilder
@@ -44,22 +43,6 @@ def test_data_is_kept_when_the_episodes_run_out() -> None:
     assert [episodes for episodes, _ in data.sources[0]["checks"]] == [100, 200, 250]
 
 
-def test_a_proven_bound_is_that_of_the_certificate() -> None:
-    task, checks, machine = warehouse(3), list[Check](), reach("delivery")
-    settings: dict[str, Any] = {"until": 0.7, "machines": [machine], "certify": "proven"}
-    data = explore(task, num_episodes=3_200, on_check=checks.append, **settings)
-    assert checks[-1].loss == plan_from(data, machine).certificate.bound < 0.7
-    assert data.sources[0]["certify"] == "proven"
-
-
-def test_one_seed_one_dataset() -> None:
-    task = random_task(8, 2, 2, horizon=5, seed=0)
-    settings: dict[str, Any] = {"until": 1e-9, "machines": [task.machine], "num_episodes": 300}
-    first, again, other = (explore(task, seed=seed, **settings).to_bytes() for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -69,10 +52,8 @@ def test_one_seed_one_dataset() -> None:
         ({"until": float("nan"), "machines": "own"}, "until=nan"),
         ({"until": True, "machines": "own"}, "until=True"),
         ({"until": 0.1, "machines": "coffee"}, "'coffee', which the labels of this data never produce"),
-        ({"until": 0.1, "machines": "own", "certify": "sure"}, "unknown kind of certainty 'sure'"),
         ({"until": 0.1, "machines": "own", "method": "euler"}, "EULER searches before it collects"),
         ({"machines": "own"}, "give until"),
-        ({"certify": "proven"}, "give until"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_played(settings: dict[str, Any], message: str) -> None:
@@ -141,17 +122,3 @@ def test_one_proposition_that_was_never_seen_is_said_everywhere() -> None:
     seen = plan_from(data, reach("goal"))
     assert "impossible" not in seen.likely().text()  # type: ignore[union-attr]
     assert "never saw" not in repr(seen)
-
-
-def test_machines_may_come_from_a_generator() -> None:
-    task = tiny_task(0)
-    settings: dict[str, Any] = {"until": 1e-9, "num_episodes": 100}
-    given = explore(task, machines=(machine for machine in [task.machine]), **settings)
-    assert given.to_bytes() == explore(task, machines=[task.machine], **settings).to_bytes()
-
-
-def test_names_that_a_black_box_does_not_declare_are_refused() -> None:
-    with pytest.raises(ModelError, match="'coffee', which the labels"):
-        explore(doors(), until=0.05, machines=[reach("coffee")], num_episodes=150)
-    with pytest.raises(ParameterError, match="without machines"):
-        explore(doors(), until=0.05, num_episodes=150)

@@ -61,7 +61,9 @@ MERGING = f"{DATASETS}::test_merging_adds_up"
 COUNTERFACTUALS = "deep/test_counterfactuals.py"
 ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible"
 EXPLORING = "exploration/test_exploring.py"
-SIGNIFICANCE = "exploration/test_coverage.py::test_significance_is_the_optimum_of_the_indicator_reward"
+DISTANCE = (
+    "exploration/test_certificates.py::test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off"
+)
 HISTORIES = "exploration/test_trajectory_rewards.py"
 INFER = "inference/test_infer.py"
 
@@ -616,24 +618,24 @@ EXPLORATION = (
         f"{EXPLORING}::test_search_finds_policies_that_reach_their_target",
     ),
     Fault(
-        "visits are bounded one step short",
-        "exploration/coverage.py",
-        "best_values(kernel.kernel, gain, horizon)",
-        "best_values(kernel.kernel, gain, horizon - 1)",
-        SIGNIFICANCE,
+        "distances are bounded one step short",
+        "exploration/certificate.py",
+        "for _ in range(horizon):",
+        "for _ in range(horizon - 1):",
+        DISTANCE,
     ),
     Fault(
         "the lower bound of a search ignores probabilities",
-        "exploration/search.py",
-        "low + p * child.lower",
-        "low + child.lower",
+        "exploration/trajectories.py",
+        "math.fsum(p * node.bounds[i] for p, node in nodes) for i in range(3)",
+        "math.fsum((1.0 if i == 1 else p) * node.bounds[i] for p, node in nodes) for i in range(3)",
         f"{HISTORIES}::test_a_complete_search_is_the_best_of_all_policies",
     ),
     Fault(
         "the upper bound of a search is that of its choice",
-        "exploration/search.py",
-        "max(high for _, _, high in values))",
-        "values[node.action][2])",
+        "exploration/trajectories.py",
+        "max(value.upper for value in values))",
+        "values[node.action].upper)",
         f"{HISTORIES}::test_a_search_is_within_its_alpha_and_gets_better",
     ),
     Fault(

@@ -61,12 +61,12 @@ def exploration(nudge: float) -> Iterator[Record]:
 def plans(name: str, data: praemia.Dataset, machine: praemia.RewardMachine) -> Iterator[Record]:
     """Plan for a machine and for rewards on trajectories, with certificates and likely losses."""
     plan = praemia.plan_from(data, machine)
-    yield Record(f"{name}/plan", {"value": plan.value.value, "certificate": certified(plan)})
+    yield Record(f"{name}/plan", {"value": plan.value, "certificate": certified(plan)})
     yield Record(f"{name}/policy", plan.policy, Reach.LOCAL)
     yield Record(f"{name}/likely", plan.likely(draws=DRAWS, level=0.9, seed=2).losses)
     back = praemia.TrajectoryReward(lambda seen: float(seen.last == seen.observations[0]), bound=1.0)
     home = praemia.plan_from(data, back, horizon=3)
-    yield Record(f"{name}/trajectory", {"value": home.value.value, "certificate": certified(home)})
+    yield Record(f"{name}/trajectory", {"value": home.value, "certificate": certified(home)})
 
 
 def merging(nudge: float) -> Iterator[Record]:

@@ -141,7 +141,7 @@ def test_what_a_plan_from_data_can_lose_is_told_in_the_users_units() -> None:
     data = praemia.explore(shifted, num_episodes=300, seed=2)
     own, unit = (praemia.plan_from(data, task.machine) for task in (costs, shifted))
     np.testing.assert_array_equal(own.policy, unit.policy)
-    assert own.value.value == pytest.approx(2.0 * unit.value.value - costs.horizon)
+    assert own.value == pytest.approx(2.0 * unit.value - costs.horizon)
     assert own.certificate.bound == pytest.approx(2.0 * unit.certificate.bound)
     assert own.certificate.largest == pytest.approx(2.0 * unit.certificate.largest)
     assert own.certificate.optimistic == pytest.approx(2.0 * unit.certificate.optimistic - costs.horizon)

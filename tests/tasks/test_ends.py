@@ -249,7 +249,7 @@ def test_a_box_that_ends_has_its_own_observations_and_is_planned_for_as_the_task
     assert data.num_observations == 4
     plan = praemia.plan_from(data, task.machine)
     assert evaluate(task, plan.policy).value == pytest.approx(solve(task).value, abs=0.02)
-    assert plan.value.value == pytest.approx(solve(task).value, abs=0.1)
+    assert plan.value == pytest.approx(solve(task).value, abs=0.1)
     assert plan.gap(task) <= plan.certificate.bound + 1e-9
     run = simulate(box, learners.make("headroom"), 400, 1)
     assert run.final_policy.shape == (9, 1, 4)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from praemia.tasks.task import Task
 
 
-UNTIL_KEYS = ("until", "certify", "reached", "checks")
+UNTIL_KEYS = ("until", "reached", "checks")
 NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough
 EXCEEDS = "*"  # marks a bound that is more than the plan's value
 
@@ -33,7 +33,6 @@ EXCEEDS = "*"  # marks a bound that is more than the plan's value
 @click.option("--scale", default=0.01, show_default=True, help="The method's exploration coefficient.")
 @click.option("--until", type=float, help="Stop when the plan of every --machine loses less than this.")
 @click.option("--machine", "machines", multiple=True, type=click.Path(), help="For --until; may be repeated.")
-@click.option("--certify", default="likely", show_default=True, help="What must be below --until: likely or proven.")
 @click.option("--append", is_flag=True, help="Add to the data already in the file.")
 @seed_option
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
@@ -43,7 +42,6 @@ def explore_command(
     episodes: int | None,
     until: float | None,
     machines: tuple[str, ...],
-    certify: str,
     append: bool,
     seed: int,
     out: Path,
@@ -79,10 +77,9 @@ def explore_command(
             num_episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
             until=until,
             machines=named,
-            certify=certify,
             seed=seed,
             on_progress=progress.count("episodes"),
-            on_check=lambda check: say(_check_line(check, until, certify)),
+            on_check=lambda check: say(_check_line(check, until)),
             **settings,
         )
     dataset = collected if before is None else before.merge(collected)
@@ -94,15 +91,14 @@ def explore_command(
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
-def _check_line(check: Check, until: float | None, certify: str) -> str:
+def _check_line(check: Check, until: float | None) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
-    return f"{plural(check.episodes, 'episode')}: {certify} loss {loss}, until {until:g}"
+    return f"{plural(check.episodes, 'episode')}: likely loss {loss}, until {until:g}"
 
 
 def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
     """Say how exploring until a loss ended, and what kind of number it is."""
     source = collected.sources[-1]
-    kinds = {"likely": "likely loss (Bayesian, probability 0.95 under the posterior)", "proven": "proven bound"}
     (episodes, loss), until = source["checks"][-1], source["until"]
     after = f"after {plural(episodes, 'episode')}"
     if loss is None:
@@ -110,7 +106,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
         unseen = sorted(read - collected.labelling.propositions())
         return f"not reached: {after} the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
-    largest = f"the largest {kinds[source['certify']]} of the machines' plans"
+    largest = "the largest likely loss (Bayesian, probability 0.95 under the posterior) of the machines' plans"
     return f"{verdict}: {after} {largest} is {loss:.4g}; requested: below {until:g}"
 
 
@@ -199,7 +195,7 @@ class Row(NamedTuple):
     def exceeds_value(self, bound: float) -> bool:
         """Tell whether a bound on the loss is more than the plan's value in p̂, above the minimum of an episode."""
         minimum = float(self.plan.estimate.values_from_unit(0.0))  # type: ignore[union-attr]
-        return bound > self.plan.value.value - minimum
+        return bound > self.plan.value - minimum
 
 
 def _row(name: str, plan: ExploredPlan, truth: Task | None, draws: int, seed: int, progress: Display) -> Row:
@@ -225,7 +221,7 @@ def _text(rows: list[Row]) -> str:
         if row.plan.never_seen:
             text += f"{row.name}: the data never saw {', '.join(row.plan.never_seen)}, which the machine reads\n"
     worst = max(rows, key=lambda row: row.plan.certificate.share)
-    text += f"\n{worst.name}\n{worst.plan.certificate.text(worst.plan.dataset)}\n"
+    text += f"\n{worst.name}\n{worst.plan.certificate.text()}\n"
     if worst.likely is None:
         return f"{text}no likely loss: there is not enough memory for a label of every (o, a, o')"
     return text + worst.likely.text()
@@ -237,7 +233,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
     bounds = [(proven, sure.bound), (likely, row.likely.loss if row.likely else 0.0)]
     marked = (text + (EXCEEDS if row.exceeds_value(bound) else " ") for text, bound in bounds)
-    cells = (row.name, f"{row.plan.value.value:.4f}", *marked, f"{sure.largest:.4f}")
+    cells = (row.name, f"{row.plan.value:.4f}", *marked, f"{sure.largest:.4f}")
     if row.optimum is None or row.true_value is None:
         return cells
     return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
@@ -249,7 +245,7 @@ def _machine_record(row: Row) -> dict[str, Any]:
     numbers = ("bound", "largest", "failure_prob", "optimistic", "pessimistic")
     record: dict[str, Any] = {
         "machine": row.name,
-        "value": row.plan.value.value,
+        "value": row.plan.value,
         "never_seen": list(row.plan.never_seen),
         "certificate": {
             **{name: getattr(sure, name) for name in numbers},
@@ -257,7 +253,6 @@ def _machine_record(row: Row) -> dict[str, Any]:
             "exceeds_value": row.exceeds_value(sure.bound),
         },
         "likely_loss": None,
-        "visit": [[item.observation, item.action, item.visits] for item in sure.to_visit],
     }
     if row.likely is not None:
         names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")

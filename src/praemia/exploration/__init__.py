@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from praemia.exploration.certificate import Certificate
-from praemia.exploration.coverage import coverage, significance
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.explore import explore
 from praemia.exploration.likely_loss import LikelyLoss
@@ -17,8 +16,6 @@ __all__ = [
     "LikelyLoss",
     "Trajectory",
     "TrajectoryReward",
-    "coverage",
     "explore",
     "plan_from",
-    "significance",
 ]

@@ -11,39 +11,23 @@ and the certificate is never more than G. docs/concepts/certificates.md has the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.exploration.confidence import Confidence, confidence
-from praemia.exploration.coverage import best_values
+from praemia.exploration.confidence import confidence
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.kernels import certify
 from praemia.kernels.records import Actions, padded_width
-from praemia.machines.machine import RewardMachine
-from praemia.planning.exact import occupancy
 from praemia.tasks.model import padded_exits
-from praemia.text_tables import plural
 
-NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
-NO_MACHINE = RewardMachine(("any",), "any", (), ())  # for policies of observations alone
 
 Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """A pair to visit more: what it adds to the certificate, and how often it was visited."""
-
-    observation: int
-    action: int
-    visits: int
-    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +37,7 @@ class Certificate:
     Attributes
     ----------
     bound : the certificate; largest : G, which no policy's loss exceeds. failure_prob : ρ.
-    alpha : the planner's α.
     optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
-    to_visit : the pairs that add the most, the worst first.
 
     Examples
     --------
@@ -70,10 +52,8 @@ class Certificate:
     bound: float
     largest: float
     failure_prob: float
-    alpha: float = 0.0
     optimistic: float = float("nan")
     pessimistic: float = float("nan")
-    to_visit: tuple[Suggestion, ...] = field(default=())
 
     def __repr__(self) -> str:
         sure = f"with probability {1.0 - self.failure_prob:g}"
@@ -89,40 +69,30 @@ class Certificate:
         """The bound as a share of G; 0 where nothing can be lost."""
         return self.bound / self.largest if self.largest > 0.0 else 0.0
 
-    def text(self, dataset: Dataset) -> str:
-        """Describe in a few lines what is certain, and what to visit."""
-        sure = f"with probability {1.0 - self.failure_prob:g}"
+    def text(self) -> str:
+        """Describe in a few lines what is certain."""
+        text = f"certificate: with probability {1.0 - self.failure_prob:g} the plan loses at most {self.bound:.4g}"
+        text += f" of at most {self.largest:.4g}"
         if self.is_vacuous:
-            lines = [f"certificate: vacuous: it says only that no plan can lose more than {self.largest:.4g}"]
-        else:
-            lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
+            text = f"certificate: vacuous: it says only that no plan can lose more than {self.largest:.4g}"
         if np.isfinite(self.optimistic):
-            lines.append(
-                f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
-            )
-        if self.to_visit:
-            names = (
-                f"{dataset.observation_name(s.observation)}/{dataset.action_name(s.action)} "
-                f"({plural(s.visits, 'visit')})"
-                for s in self.to_visit[:5]
-            )
-            lines.append("to shrink it, visit " + ", ".join(names))
-        return "\n".join(lines)
+            text += f"\nthe optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
+        return text
 
 
 def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, failure_prob: float) -> Certificate:
     """Certify a plan for a reward on trajectories; its policy may depend on the whole history."""
     sure = confidence(dataset, failure_prob)
-    distances, actions = best_values(dataset.kernel, sure.tv, horizon, most=1.0)
-    distance = min(1.0, sure.start_tv + float(ordered_sum(dataset.start_probs * distances)))
-    visits = occupancy(Estimate.of(dataset, NO_MACHINE, horizon).model, actions[:, None]).pairs
-    return Certificate(
-        bound=min(bound, alpha + 2.0 * bound * distance),
-        largest=bound,
-        failure_prob=failure_prob,
-        alpha=alpha,
-        to_visit=_suggestions(dataset, sure, visits),
-    )
+    distance = sure.start_tv + float(ordered_sum(dataset.start_probs * largest_distances(dataset, sure.tv, horizon)))
+    return Certificate(min(bound, alpha + 2.0 * bound * min(1.0, distance)), bound, failure_prob)
+
+
+def largest_distances(dataset: Dataset, tv: Values, horizon: int) -> Values:
+    """Return D_0[O] of D_h(o) = max_a min(1, tv(o, a) + Σ_z p̂(z|o, a)·D_{h+1}(z)), D_H = 0; an end adds nothing."""
+    distances, going_on = np.zeros(dataset.num_observations), dataset.kernel[:, : dataset.num_observations]
+    for _ in range(horizon):
+        distances = np.minimum(1.0, tv + (going_on @ distances).reshape(tv.shape)).max(axis=1)
+    return distances
 
 
 def certify_machine(estimate: Estimate, policy: Actions, failure_prob: float) -> Certificate:
@@ -141,7 +111,6 @@ def certify_machine(estimate: Estimate, policy: Actions, failure_prob: float) ->
         failure_prob=failure_prob,
         optimistic=estimate.values_from_unit(upper),
         pessimistic=estimate.values_from_unit(0.0 - negated),
-        to_visit=_suggestions(dataset, sure, occupancy(model, policy).pairs),
     )
 
 
@@ -186,10 +155,3 @@ def _shifted(values: Values, probs: Values, tv: float) -> float:
         if left <= 0.0:
             break
     return mean
-
-
-def _suggestions(dataset: Dataset, sure: Confidence, occupied: Values) -> tuple[Suggestion, ...]:
-    weights = sure.tv * occupied
-    order = np.argsort(-weights.ravel(), kind="stable")[:NUM_SUGGESTIONS]
-    places = (divmod(int(pair), dataset.num_actions) for pair in order if weights.ravel()[pair] > 0.0)
-    return tuple(Suggestion(o, a, int(dataset.visits[o, a]), float(weights[o, a])) for o, a in places)

@@ -29,23 +29,6 @@ if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
 
-@dataclass(frozen=True)
-class Value:
-    """A value: exact, or certainly between ``low`` and ``high``."""
-
-    value: float
-    low: float
-    high: float
-    exact: bool
-
-    @classmethod
-    def exactly(cls, value: float) -> Value:
-        return cls(value, value, value, True)
-
-    def __str__(self) -> str:
-        return f"{self.value:.6g} (exact)" if self.exact else f"{self.value:.4g} ({self.low:.4g} … {self.high:.4g})"
-
-
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """Explored data with what is planned for in it.

@@ -1,10 +1,9 @@
 """Reward-free exploration: collect data once, before any reward is known.
 
 ``uncertainty``, the default, plays N episodes of the explorer in ``praemia.learners.uncertainty``. With ``until`` it
-stops when the plans of named machines are good enough: after 100, 200, 400, … episodes the largest loss of their plans
-is computed, the likely loss or the certificate's bound. Neither needs a correction for the checks: the posterior given
-the data does not depend on the rule that ended the collection, and the certificate holds for all numbers of visits at
-once.
+stops when the plans of named machines are good enough: after 100, 200, 400, … episodes the largest likely loss of their
+plans is computed. It needs no correction for the checks: the posterior given the data does not depend on the rule that
+ended the collection.
 
 ``euler`` is Algorithm 3:
 
@@ -30,7 +29,6 @@ from numpy.typing import NDArray
 from praemia.activity import OnProgress
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
-from praemia.exploration.certificate import certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environment import Environment
 from praemia.exploration.estimate import Estimate
@@ -48,9 +46,7 @@ from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 METHODS = ("uncertainty", "euler")
-CERTIFY = ("likely", "proven")
 FIRST_CHECK = 100  # episodes
-FAILURE_PROB = 0.05  # ρ of the proven bound
 POLICY_EPISODES = 1000  # N₀
 SHARES, SEARCH, COLLECT = range(3)  # what random numbers are for: a part of the key of their stream
 
@@ -74,7 +70,6 @@ def explore(
     policy_episodes: int | None = None,
     until: float | None = None,
     machines: Iterable[RewardMachine] = (),
-    certify: str = "likely",
     seed: Seed = 0,
     on_progress: OnProgress | None = None,
     on_check: OnCheck | None = None,
@@ -87,9 +82,8 @@ def explore(
     method : ``uncertainty``, which goes where the estimate is least certain, or ``euler``, the paper's Algorithm 3,
         which first plays ``policy_episodes`` (N₀, 1000) further episodes for each observation.
     scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
-    until : stop when the plan of every one of ``machines`` loses less than this; the data's last source says whether
-        that was reached, and the loss at each check.
-    certify : what must be below ``until``: the ``likely`` loss, or the ``proven`` bound.
+    until : stop when the likely loss of every one of ``machines``' plans is less than this; the data's last source says
+        whether that was reached, and the loss at each check.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
 
     Examples
@@ -106,11 +100,11 @@ def explore(
     if policy_episodes is not None and method != "euler":
         raise ParameterError(f"policy_episodes={policy_episodes} is for method='euler'; {method!r} has one stage")
     each = require_whole("policy_episodes", policy_episodes or POLICY_EPISODES, 1, MAX_EPISODES)
-    goal = _goal(until, machines, certify)
-    if goal is not None and method == "euler":
+    named = _named(until, machines)
+    if until is not None and method == "euler":
         raise ParameterError("until goes with method='uncertainty'; EULER searches before it collects")
     environment, key = Environment(task), seed_key(seed)
-    environment.require_machines(goal.machines if goal else ())
+    environment.require_machines(named)
     record: dict[str, Any] = {"method": method, "episodes": count, "seed": list(key), "scale": scale}
     try:
         if method == "euler":
@@ -118,7 +112,7 @@ def explore(
             _euler(environment, count, each, EULERSearch(bonus_scale=scale), key, on_progress)
         else:
             world = environment.world(UncertaintyExplorer(scale=scale), count, (*key, COLLECT))
-            record |= _uncertainty(environment, world, count, goal, on_progress, on_check)
+            record |= _uncertainty(environment, world, count, until, named, on_progress, on_check)
     except ContradictionError as error:
         data = environment.dataset(**record)
         remedy = f"what was explored until then, {plural(data.num_episodes, 'episode')}, is kept: error.dataset"
@@ -126,63 +120,53 @@ def explore(
     return environment.dataset(**record)
 
 
-class Goal(NamedTuple):
-    """What to reach: every machine's loss below ``until``."""
-
-    until: float
-    machines: tuple[RewardMachine, ...]
-    certify: str
-
-
-def _goal(until: float | None, machines: Iterable[RewardMachine], certify: str) -> Goal | None:
-    """Check what is to be reached; None if all episodes are to be played."""
+def _named(until: float | None, machines: Iterable[RewardMachine]) -> tuple[RewardMachine, ...]:
+    """Check what is to be reached; return the machines."""
     if isinstance(machines, RewardMachine):
         raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
     named = tuple(machines)
-    if certify not in CERTIFY:
-        raise unknown_name("kind of certainty", certify, CERTIFY)
     if until is None:
-        if named or certify != CERTIFY[0]:
-            raise ParameterError("machines and certify say when until is reached; give until")
-        return None
+        if named:
+            raise ParameterError("machines say when until is reached; give until")
+        return ()
     if isinstance(until, bool) or not isinstance(until, int | float | np.number) or not 0.0 < until < math.inf:
         raise ParameterError(f"until={until!r}; expected a positive number: the loss to get below")
     if not named:
         raise ParameterError(f"until={until:g} without machines; name those whose plans must lose less")
-    return Goal(float(until), named, certify)
+    return named
 
 
 def _uncertainty(
     environment: Environment,
     world: World,
     num_episodes: int,
-    goal: Goal | None,
+    until: float | None,
+    machines: tuple[RewardMachine, ...],
     on_progress: OnProgress | None,
     on_check: OnCheck | None,
 ) -> dict[str, Any]:
-    """Play all episodes, or until the goal is reached; return a record of how it went."""
+    """Play all episodes, or until all machines' likely losses are small; return a record of how it went."""
     report = None if on_progress is None else lambda played: on_progress(played, num_episodes)
-    if goal is None:
+    if until is None:
         run_loop(world, num_episodes, on_progress=report)
         return {}
     checks: list[Check] = []
-    while world.played < num_episodes and not (checks and checks[-1].loss < goal.until):
+    while world.played < num_episodes and not (checks and checks[-1].loss < until):
         run_loop(world, min(num_episodes, max(FIRST_CHECK, 2 * world.played)), on_progress=report)
         data = environment.dataset()
-        checks.append(Check(world.played, max(_loss(data, machine, goal.certify) for machine in goal.machines)))
+        checks.append(Check(world.played, max(_loss(data, machine) for machine in machines)))
         if on_check is not None:
             on_check(checks[-1])
     return {
         "episodes": world.played,
-        "until": goal.until,
-        "certify": goal.certify,
-        "reached": checks[-1].loss < goal.until,
+        "until": float(until),
+        "reached": checks[-1].loss < until,
         "checks": [[episodes, loss if math.isfinite(loss) else None] for episodes, loss in checks],
     }
 
 
-def _loss(dataset: Dataset, machine: RewardMachine, certify: str) -> float:
-    """Return the loss of a machine's plan; ∞ while something that it reads was never seen and its label is not known.
+def _loss(dataset: Dataset, machine: RewardMachine) -> float:
+    """Return the likely loss of a machine's plan; ∞ while it reads what was never seen and labels are not known.
 
     Samples treat a label that was never seen as impossible, so a machine that waits for one would otherwise be done at
     once.
@@ -190,10 +174,7 @@ def _loss(dataset: Dataset, machine: RewardMachine, certify: str) -> float:
     if not dataset.labels_known and not machine.reads <= dataset.labelling.propositions():
         return math.inf
     estimate = Estimate.of(dataset, machine)
-    policy = solve(estimate.model, keep_values=False).policy
-    if certify == "proven":
-        return certify_machine(estimate, policy, FAILURE_PROB).bound
-    return likely_loss(estimate, policy).loss
+    return likely_loss(estimate, solve(estimate.model, keep_values=False).policy).loss
 
 
 def _euler(

@@ -15,10 +15,9 @@ from praemia.displayed import Displayed
 from praemia.errors import ModelError, PraemiaWarning, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import Estimate, Value
+from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, likely_loss
-from praemia.exploration.search import SIMULATIONS, SearchPolicy
-from praemia.exploration.trajectories import Histories, TrajectoryReward
+from praemia.exploration.trajectories import SIMULATIONS, SearchPolicy, TrajectoryReward
 from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
@@ -36,8 +35,8 @@ class ExploredPlan(Displayed):
     ----------
     policy : integers [H, M, O] for a machine; for a reward on trajectories a policy over histories, whose
         ``action_probs(history)`` are float64[A].
-    value : its value in p̂: exact for a machine, else between two bounds. A pair never visited pays the least that it
-        can from then on.
+    value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited pays the least
+        that it can from then on.
     alpha : how far it may be from the best plan in p̂.
     certificate : how far it may be from the optimum of the true environment: proven.
     dataset, reward, horizon : what was planned for, and from which data.
@@ -54,7 +53,7 @@ class ExploredPlan(Displayed):
     """
 
     policy: NDArray[Any] | SearchPolicy
-    value: Value
+    value: float
     alpha: float
     certificate: Certificate
     dataset: Dataset
@@ -113,7 +112,7 @@ class ExploredPlan(Displayed):
         if self.never_seen:
             never = f"; the data never saw {', '.join(self.never_seen)}"
         return (
-            f"ExploredPlan(value {self.value} from {plural(self.dataset.num_episodes, 'episode')}{never}; "
+            f"ExploredPlan(value {self.value:.4g} from {plural(self.dataset.num_episodes, 'episode')}{never}; "
             f"loses at most {sure.bound:.4g} with probability {1.0 - sure.failure_prob:g})"
         )
 
@@ -142,7 +141,8 @@ def plan_from(
         trajectories is taken as it is.
     failure_prob : ρ, the probability that the certificate fails.
     labels : other labels than the data's: rules or a function, known on all transitions.
-    simulations, seed : of the search over histories, for a reward on trajectories; plans for machines are exact.
+    simulations, seed : how many histories the search rolls out, for a reward on trajectories; plans for machines are
+        exact.
 
     Examples
     --------
@@ -164,16 +164,16 @@ def plan_from(
         raise ModelError("labels= is for machines; a reward on trajectories reads observations and actions")
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     count = require_whole("simulations", simulations, 1, MAX_SIMULATIONS)
-    policy = SearchPolicy(Histories(dataset, steps), reward, count, require_whole("seed", seed, 0))
+    policy = SearchPolicy(dataset, steps, reward, count, require_whole("seed", seed, 0))
     value = policy.value()
-    alpha = value.high - value.low
+    alpha = value.upper - value.lower
     certificate = certify_history(dataset, reward.bound, alpha, steps, failure_prob)
-    return ExploredPlan(policy, value, alpha, certificate, dataset, reward, steps)
+    return ExploredPlan(policy, value.estimate, alpha, certificate, dataset, reward, steps)
 
 
 def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
     plan = solve(estimate.model, keep_values=False)
-    value = Value.exactly(estimate.values_from_unit(plan.value))
+    value = float(estimate.values_from_unit(plan.value))
     certificate = certify_machine(estimate, plan.policy, failure_prob)
     if estimate.never_seen and not estimate.labels_known:
         names = ", ".join(estimate.never_seen)

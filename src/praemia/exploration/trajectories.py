@@ -1,17 +1,32 @@
-"""Rewards on whole trajectories, F(η), and all that can happen in a model.
+"""Plan for rewards on whole trajectories, F(η), by search over histories (UCT), with bounds that certify its α.
 
 η = (o_1, a_1, …, o_H, a_H, o_{H+1}), or shorter where the episode ended. A reward declares its largest value G; what it
 gives must lie in [0, G]. In an estimate, a trajectory that meets the unknown (a pair never visited) is worth 0,
 whatever F says.
+
+A node is a history. Each simulation walks down from the start: the action maximises V̂ + c·G·√(ln n/n_a), the next
+observation is sampled from p̂. An action tried for the first time gets a node for each history that can follow, rolled
+out uniformly at random. On the way back, three numbers are backed up with p̂ itself instead of averaging what was
+sampled (as DP-UCT does, Keller and Helmert 2013):
+
+    estimate V̂ = max_a Σ_z p̂(z)·V̂(z),   upper U = max_a Σ_z p̂(z)·U(z),
+    lower L = Σ_z p̂(z)·L(z) along the action that the plan takes.
+
+They begin with [0, G], and with F itself where the history is over. The plan takes the action with the largest V̂, so
+its value in p̂ is at least L(start), while no policy exceeds U(start): α = U − L, and it is 0 when the tree is complete.
+Histories after which not all actions were tried get a search of their own when the policy first needs them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.tasks.mdp import LabeledMDP
@@ -20,6 +35,9 @@ if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
 SLACK = 1e-9
+SIMULATIONS = 2_000
+EXPLORATION = 0.5  # c
+SETTLED = 1e-12  # bounds this close count as equal
 
 
 class Trajectory(NamedTuple):
@@ -80,23 +98,164 @@ class TrajectoryReward:
         return value
 
 
-class Histories:
-    """All that can happen in H steps of a model, to search through.
+class Bounds(NamedTuple):
+    """An estimate, and bounds that are certain."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+    @property
+    def is_settled(self) -> bool:
+        return self.upper - self.lower <= SETTLED
+
+
+@dataclass(eq=False)
+class Node:
+    """A history in the tree.
 
     Attributes
     ----------
-    starts : the histories of no steps yet, each with its probability.
-    rows : for each pair, the (o', whether the episode ends there, probability) that can follow; none for the unknown.
+    bounds : of what can follow. action : the choice, once all actions were tried.
+    tries : how often each action was tried; none if the history is over.
+    following : for each action that was tried, what can follow, with its probability; nothing if that is not known.
     """
 
-    def __init__(self, model: Dataset | LabeledMDP, horizon: int) -> None:
-        self.horizon, self.num_actions = horizon, model.num_actions
-        size, probs = model.num_observations, model.probs.tolist()
+    history: Trajectory
+    bounds: Bounds
+    tries: list[int]
+    following: dict[int, list[tuple[float, Node]]] = field(default_factory=dict)
+    action: int = 0
+
+    @property
+    def is_expanded(self) -> bool:
+        return len(self.following) == len(self.tries) > 0
+
+    def of_action(self, a: int) -> Bounds:
+        return mean_bounds(self.following[a])
+
+
+def mean_bounds(nodes: list[tuple[float, Node]]) -> Bounds:
+    """Return the mean of nodes' bounds."""
+    return Bounds(*(math.fsum(p * node.bounds[i] for p, node in nodes) for i in range(3)))
+
+
+class SearchPolicy:
+    """The policy of a search in H steps of a model, which goes on when it meets histories that were not searched.
+
+    ``rows`` are, for each pair, the (o', whether the episode ends there, probability) that can follow; none for the
+    unknown.
+    """
+
+    def __init__(
+        self,
+        model: Dataset | LabeledMDP,
+        horizon: int,
+        reward: TrajectoryReward,
+        simulations: int = SIMULATIONS,
+        seed: int = 0,
+    ) -> None:
+        self.horizon, self.reward, self.simulations, self.seed = horizon, reward, simulations, seed
+        self.num_actions, size, probs = model.num_actions, model.num_observations, model.probs.tolist()
         steps = [(target % size, target >= size, p) for target, p in zip(model.targets.tolist(), probs, strict=True)]
         self.rows = [steps[first:last] for first, last in pairwise(model.indptr.tolist())]
-        self.starts = [(Trajectory((o,), ()), p) for o, p in enumerate(model.start_probs.tolist()) if p > 0.0]
+        self.starts = [(p, Trajectory((o,), ())) for o, p in enumerate(model.start_probs.tolist()) if p > 0.0]
+        self._actions: dict[Trajectory, int] = {}
 
-    def after(self, history: Trajectory, a: int) -> list[tuple[Trajectory, float]]:
-        """Return the histories that can follow an action, with their probabilities; none if the unknown follows."""
-        row = self.rows[history.last * self.num_actions + a]
-        return [(history.then(a, z, ended=ended), p) for z, ended, p in row]
+    def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
+        """Return the probability of each action, float64[A]: 1 for the one that is chosen."""
+        if history not in self._actions:
+            self.search(history)
+        probs = np.zeros(self.num_actions)
+        probs[self._actions.get(history, 0)] = 1.0
+        return probs
+
+    def value(self) -> Bounds:
+        """Search from every start; return V̂ with L, below this policy's value, and U, which no policy exceeds."""
+        return mean_bounds([(p, self.search(history)) for p, history in self.starts])
+
+    def search(self, history: Trajectory) -> Node:
+        """Grow a tree from a history until so many histories were looked at, and keep its choices."""
+        rng = np.random.default_rng((self.seed, *history.observations, *history.actions))
+        root, looked_at = self._new(history, rng), 0
+        while not root.bounds.is_settled and (looked_at < self.simulations or not root.is_expanded):
+            looked_at += max(1, self._simulate(root, rng))
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node.is_expanded:
+                self._actions.setdefault(node.history, node.action)
+                stack += [child for _, child in node.following[node.action]]
+        return root
+
+    def _new(self, history: Trajectory, rng: np.random.Generator) -> Node:
+        if history.is_over(self.horizon):
+            value = self.reward(history)
+            return Node(history, Bounds(value, value, value), [])
+        return Node(history, Bounds(self._roll_out(history, rng), 0.0, self.reward.bound), [0] * self.num_actions)
+
+    def _roll_out(self, history: Trajectory, rng: np.random.Generator) -> float:
+        """Return the reward of going on at random."""
+        observations, actions, ended = list(history.observations), list(history.actions), False
+        for first, second in rng.random((self.horizon - len(actions), 2)).tolist():
+            actions.append(int(first * self.num_actions))
+            row = self.rows[observations[-1] * self.num_actions + actions[-1]]
+            if not row:
+                return 0.0
+            z, ended, _ = row[pick([p for _, _, p in row], second)]
+            observations.append(z)
+            if ended:
+                break
+        return self.reward(Trajectory(tuple(observations), tuple(actions), ended))
+
+    def _simulate(self, root: Node, rng: np.random.Generator) -> int:
+        """Walk down to an action that was not tried, and back up; return the number of new histories."""
+        path, node, new = [root], root, 0
+        while not node.bounds.is_settled:
+            a = self._choose(node, rng)
+            node.tries[a] += 1
+            if a not in node.following:
+                row = self.rows[node.history.last * self.num_actions + a]
+                after = ((p, node.history.then(a, z, ended=ended)) for z, ended, p in row)
+                node.following[a] = [(p, self._new(history, rng)) for p, history in after]
+                new = len(row)
+                break
+            probs = [0.0 if child.bounds.is_settled else p for p, child in node.following[a]]
+            if not any(probs):
+                break
+            node = node.following[a][pick(probs, rng.random() * math.fsum(probs))][1]
+            path.append(node)
+        for node in reversed(path):
+            if node.is_expanded:  # only then the choice stored here is played
+                values = [node.of_action(a) for a in range(self.num_actions)]
+                node.action = max(range(self.num_actions), key=lambda a: values[a][:2])
+                upper = min(node.bounds.upper, max(value.upper for value in values))
+                node.bounds = values[node.action]._replace(upper=upper)
+        return new
+
+    def _choose(self, node: Node, rng: np.random.Generator) -> int:
+        """Return an action that was not tried yet, or else the one that UCT prefers of those that are still open."""
+        if not node.is_expanded:
+            untried = [a for a in range(self.num_actions) if a not in node.following]
+            return untried[int(rng.integers(len(untried)))]
+        scale = EXPLORATION * self.reward.bound * math.sqrt(math.log(sum(node.tries) + 1.0))
+        values = [node.of_action(a) for a in range(self.num_actions)]
+        floor = max(value.lower for value in values)
+        # What is settled, or cannot beat what is certain already, needs no more visits.
+        score = {
+            a: value.estimate + scale / math.sqrt(node.tries[a])
+            for a, value in enumerate(values)
+            if not value.is_settled and value.upper > floor
+        }
+        return max(score, key=score.__getitem__, default=node.action)
+
+
+def pick(weights: list[float], number: float) -> int:
+    """Return the place at which the running sum of weights exceeds a number, or else the last one with a weight."""
+    last = 0
+    for i, weight in enumerate(weights):
+        if weight > 0.0:
+            last, number = i, number - weight
+            if number < 0.0:
+                break
+    return last
