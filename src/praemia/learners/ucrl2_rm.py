@@ -17,7 +17,7 @@ only to reproduce them.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -53,13 +53,13 @@ def UCRL2RM(interval: str = "l1", **parameters: Any) -> Learner:
 class UCRL2RML(Learner):
     """UCRL2-RM with L1 balls."""
 
-    name: ClassVar[str] = "ucrl2-rm-l"
-    summary: ClassVar[str] = "plans in the best environment in an L1 ball around the estimate"
-    reference: ClassVar[str] = "Bourel, Jonsson, Maillard and Talebi 2023, Exploration in Reward Machines"
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
-    asks_labels: ClassVar[str] = "every"
-    is_ball: ClassVar[bool] = True
+    name = "ucrl2-rm-l"
+    summary = "plans in the best environment in an L1 ball around the estimate"
+    reference = "Bourel, Jonsson, Maillard and Talebi 2023, Exploration in Reward Machines"
+    optimistic = True
+    has_estimate = True
+    asks_labels = "every"
+    is_ball = True
     as_published = False
 
     bonus_scale: float = parameter(0.5, "multiplies the set's size; the paper ends with 0.5", 0.0)
@@ -85,9 +85,9 @@ class UCRL2RML(Learner):
 class UCRL2RMB(UCRL2RML):
     """UCRL2-RM with element-wise Bernstein intervals."""
 
-    name: ClassVar[str] = "ucrl2-rm-b"
-    summary: ClassVar[str] = "plans in the best environment within Bernstein intervals"
-    is_ball: ClassVar[bool] = False
+    name = "ucrl2-rm-b"
+    summary = "plans in the best environment within Bernstein intervals"
+    is_ball = False
 
     bonus_scale: float = parameter(0.1, "multiplies the set's size; the paper ends with 0.1", 0.0)
     as_published: bool = field(default=False, metadata={"help": "use the ends as distances, as the released code does"})
