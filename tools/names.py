@@ -22,7 +22,7 @@ def stubs() -> dict[Path, str]:
     """Return the text of each generated file."""
     homes = {home: list(names) for home, names in praemia._HOMES.items()}
     own = by_home(learners._HOME_OF)
-    own["praemia.learners.registry"] = ["kind_of", "make", "names", "parameters_of", "register"]
+    own["praemia.learners.registry"] = ["kind_of", "make", "names", "register"]
     return {
         PACKAGE / "__init__.pyi": stub({"praemia": list(praemia._MODULES), **homes}, ["__version__: str"]),
         PACKAGE / "learners" / "__init__.pyi": stub(own, []),

@@ -1,8 +1,20 @@
-"""Reinforcement learning with probabilistic reward machines.
+"""Reinforcement learning with probabilistic reward machines: describe a task, plan in it, learn it, compare learners.
 
-The public names, each imported when it is first used: describing a task needs no compiler. Type checkers read them in
-``__init__.pyi``, which is generated from ``_HOMES`` by ``make names``.
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-4")  # or load_task("task.yaml"), Task(mdp, machine, horizon)
+    >>> plan = praemia.solve(task)  # the optimum, exact; plan.policy can be evaluated, shown, saved
+    >>> run = praemia.simulate(task, "headroom", num_episodes=1_000)  # learn without the transition probabilities
+    >>> bool(run.regret[-1] < 0.1 * plan.value * run.num_episodes)  # exact regret against the optimum
+    True
+
+Start with ``envs`` (tasks that are there), ``RewardMachine.from_ltlf`` (a machine from a formula), ``learners.names()``
+and ``compare``. ``BlackBox`` takes a Gymnasium environment in place of a model, ``explore`` and ``plan_from`` plan for
+rewards that come later, ``infer`` finds a machine in traces, and ``Learner`` is the base of your own learner.
+The names are listed in this order in ``praemia.__all__``; ``help(praemia.solve)`` describes one, with an example.
 """
+
+# Each name is imported when it is first used: describing a task needs no compiler. Type checkers read them in
+# ``__init__.pyi``, which ``make names`` generates from ``_HOMES``.
 
 from __future__ import annotations
 
@@ -12,40 +24,40 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
-from praemia.learners.registry import CLASSES
+from praemia.learners import _CLASSES as LEARNERS
 
 __version__ = version("praemia")
 
-_MODULES = ("deep", "envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
-    "praemia.comparison": ("compare",),
+    "praemia.tasks.task": ("Task",),
+    "praemia.tasks.mdp": ("LabeledMDP",),
+    "praemia.machines.labels": ("LabelRule",),
+    "praemia.machines.machine": ("RewardMachine",),
+    "praemia.machines.builder": ("MachineBuilder",),
+    "praemia.machines.rules": ("Rule", "Outcome"),
+    "praemia.machines.rewards": ("Reward",),
+    "praemia.files.load_save": ("load_task", "save_task", "load_machine", "save_machine"),
+    "praemia.planning.exact": ("solve", "evaluate", "occupancy"),
+    "praemia.planning.policy": ("Policy",),
+    "praemia.simulation.rollout": ("rollout",),
     "praemia.pictures.show": ("show",),
+    "praemia.tasks.product": ("product",),
+    "praemia.simulation": ("simulate", "Run"),
     "praemia.report.watch_page": ("watch",),
+    "praemia.comparison": ("compare",),
+    "praemia.statistics.frames": ("load_runs", "StoredRuns"),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
-    "praemia.errors": ("PraemiaError",),
-    "praemia.exploration": ("Dataset", "TrajectoryReward", "explore", "plan_from"),
-    "praemia.files.load_save": ("load_machine", "load_task", "save_machine", "save_task"),
-    "praemia.inference": ("Inference", "infer"),
-    "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan", "plan_with_bonus"),
-    "praemia.machines.labels": ("LabelRule",),
-    "praemia.machines.builder": ("MachineBuilder",),
-    "praemia.machines.machine": ("RewardMachine",),
-    "praemia.tasks.mdp": ("LabeledMDP",),
-    "praemia.tasks.product": ("product",),
-    "praemia.machines.rewards": ("Reward",),
-    "praemia.machines.rules": ("Outcome", "Rule"),
+    "praemia.exploration": ("explore", "plan_from", "Dataset", "TrajectoryReward"),
+    "praemia.inference": ("infer", "Inference"),
+    "praemia.learners": ("Learner", "LearnerPlan", "Experience", "plan_with_bonus", *LEARNERS, "UCRL2RM"),
     "praemia.tasks.spec": ("TaskSpec",),
-    "praemia.tasks.task": ("Task",),
-    "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
-    "praemia.planning.policy": ("Policy",),
-    "praemia.simulation": ("Run", "simulate"),
-    "praemia.simulation.rollout": ("rollout",),
-    "praemia.statistics.frames": ("StoredRuns", "load_runs"),
+    "praemia.errors": ("PraemiaError",),
 }
+_MODULES = ("envs", "patterns", "learners", "testing", "theory", "deep")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*_MODULES, *_HOME_OF]
+__all__ = [*_HOME_OF, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

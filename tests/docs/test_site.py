@@ -17,7 +17,7 @@ from built_site import ROOT, Links, build_once, pages, require_tools
 
 from praemia import cli, patterns
 from praemia.envs.registry import FAMILIES
-from praemia.learners.registry import BUILT_IN, parameters_of
+from praemia.learners.registry import BUILT_IN, make
 
 require_tools()
 
@@ -113,7 +113,7 @@ def test_the_page_on_learners_shows_their_recursions_and_parameters(site: Path) 
         module = import_module(place.partition(":")[0])
         formulas = re.findall(r"^    (\S.*)$", module.__doc__ or "", re.MULTILINE)
         assert [line for line in formulas if line not in text] == [], name
-        assert [key for key in parameters_of(name) if f"<code>{key}=" not in text] == [], name
+        assert [key for key in make(name).parameters if f"<code>{key}=" not in text] == [], name
 
 
 def test_tutorials_show_what_their_cells_print_and_draw(site: Path) -> None:

@@ -50,7 +50,7 @@ def test_every_learner_that_plans_plays_in_the_league_at_one_setting(built_in: d
     assert all(setting.choices == held_out.choices for group in (held_out, tuned_on) for setting in group.settings)
     for choice in held_out.choices:
         if choice.title == choice.name:
-            assert choice.parameters == learners.parameters_of(choice.name)
+            assert choice.parameters == learners.make(choice.name).parameters
     assert not any(choice.parameters.get("as_published") for choice in held_out.choices)
 
 
@@ -129,7 +129,7 @@ def test_named_learners_play_as_the_file_says_and_others_join_at_their_defaults(
     jobs = changed.jobs()
     assert [(job.learner.title, job.seed[1]) for job in jobs] == [(t, run) for run in range(3) for t in ("CRM", "psrl")]
     assert jobs[0].learner.parameters["initial_value"] == 2.0
-    assert jobs[1].learner.parameters == learners.parameters_of("psrl")
+    assert jobs[1].learner.parameters == learners.make("psrl").parameters
     assert len(changed.groups[0].settings) == 17  # the rest of the experiment is still part of it
 
 

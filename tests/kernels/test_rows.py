@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from row_tables import fill_table
 
 from praemia.kernels.records import END, NUM_EXITS, padded_width, rows_of
-from praemia.tasks.machine_table import build_layers, continuation_rows, paying
+from praemia.tasks.machine_table import build_layers, continuation_rows
 
 
 def random_machine(rng: np.random.Generator, num_labels: int, num_states: int, density: float) -> NDArray[np.float64]:
@@ -30,8 +30,7 @@ def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, densit
     lengths = np.bincount(label * num_states + m, minlength=num_labels * num_states)
     indptr = np.concatenate(([0], np.cumsum(lengths)))
     width = padded_width(num_states)
-    moves = build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states, width)
-    layers = paying(moves, phi, width)
+    layers = build_layers(indptr, target.astype(np.int32), tau[label, m, target], phi, width)
 
     row_labels = rng.integers(0, num_labels, size=25).astype(np.int32)
     row_targets = rng.integers(0, 2 * num_obs, size=25).astype(np.int32)  # from num_obs on: the end of the episode
@@ -56,7 +55,7 @@ def test_a_label_gets_the_kind_of_layer_that_takes_less_work() -> None:
     tau = np.stack([ring, everywhere])
     label, m, target = np.nonzero(tau)
     indptr = np.concatenate(([0], np.cumsum(np.bincount(label * num_states + m))))
-    layers = build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states, num_states)
+    layers = build_layers(indptr, target.astype(np.int32), tau[label, m, target], np.zeros((2, num_states)), num_states)
     assert layers.indptr.tolist() == [0, 1, 1 + num_states]
     assert layers.common.tolist() == [-1, *range(num_states)]
 

@@ -25,7 +25,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
-LEARN = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
+LEARN = [name for name in learners.names() if "learn_machine" in learners.make(name).parameters]
 Label = frozenset[str]
 
 

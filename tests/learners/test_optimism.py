@@ -22,7 +22,7 @@ def small_task(seed: int) -> Task:
 
 def at_theory(name: str) -> Learner:
     """Return a learner with the constants under which its optimism is proved."""
-    known = learners.parameters_of(name)
+    known = learners.make(name).parameters
     return learners.make(name, constants="theory") if "constants" in known else learners.make(name, bonus_scale=1.0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_a_bonus_is_never_mistaken_for_that_of_another_text(tmp_path: Path) -> N
             (
                 HEAD + LEAST_TRIED.replace("class", f"from dataclasses import dataclass\n\n{decorator}\nclass"),
                 "LeastTried",
-                r"mine\.py:\d+: a learner is a dataclass by itself: remove the decorator",
+                r"mine\.py:\d+: LeastTried: a learner is a dataclass by itself: remove the decorator",
             )
             for decorator in ("@dataclass", "@dataclass(frozen=True, kw_only=True)")
         ),
@@ -143,6 +144,12 @@ def test_what_is_wrong_with_a_file_is_one_message(text: str, kind: str, expected
     with pytest.raises(PraemiaError, match=expected) as caught:
         learners.make(f"{path}:{kind}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("decorate", [dataclass, dataclass(frozen=True, kw_only=True)], ids=["plain", "frozen"])
+def test_a_decorator_in_a_script_is_refused_in_the_same_words(decorate: Any) -> None:
+    with pytest.raises(PraemiaError, match="Mine: a learner is a dataclass by itself: remove the decorator"):
+        decorate(type("Mine", (Nowhere,), {}))
 
 
 def test_the_line_of_a_class_is_where_it_begins(tmp_path: Path) -> None:

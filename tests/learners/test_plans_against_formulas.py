@@ -56,7 +56,7 @@ def test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas(
         elif name == "euler":
             qval, values = oracles.euler(task, past.diary, past.shown.num_episodes, scale, made.policy)
         else:
-            qval, values = oracles.ucrl2(task, past.diary, scale, learner.interval)
+            qval, values = oracles.ucrl2(task, past.diary, scale, "l1" if learner.is_ball else "bernstein")
         assert_same(task, made, qval, values)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from learner_files import ALL
 
-from praemia import UCRL2RM, Learner, LearnerPlan, envs, learners, simulate
+from praemia import Learner, LearnerPlan, learners
 from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import registry
 
@@ -40,7 +40,7 @@ def test_a_registered_learner_is_known_by_its_name() -> None:
     assert learners.names()[-1] == "still"
     assert learners.kind_of("still") is Still
     assert learners.make("still", patience=5) == Still(patience=5)
-    assert learners.parameters_of("still") == {"replan": "doubling", "patience": 3}
+    assert learners.make("still").parameters == {"replan": "doubling", "patience": 3}
 
 
 def test_two_learners_of_one_name_are_an_error_that_names_both() -> None:
@@ -83,37 +83,11 @@ def test_a_learner_without_a_name_has_that_of_its_class(class_name: str, expecte
     assert learners.make(expected, patience=4) == kind(patience=4)
 
 
-def test_one_class_may_be_several_learners() -> None:
-    class Both(Still):
-        variants: ClassVar[dict[str, dict[str, int]]] = {"short": {"patience": 1}, "long": {"patience": 9}}
-
-    learners.register(Both)
-    assert learners.make("long").patience == 9
-    assert learners.make("short").patience == 1
-    assert {learners.make(name).interval for name in ("ucrl2-rm-l", "ucrl2-rm-b")} == {"l1", "bernstein"}
-
-
-def test_a_subclass_of_several_learners_keeps_a_name_of_its_own() -> None:
-    class Mine(UCRL2RM):
-        name: ClassVar[str] = "mine"
-
-    learners.register(Mine)
-    for interval in ("l1", "bernstein"):
-        learner = learners.make("mine", interval=interval)
-        assert (learner.name, learner.parameters["interval"]) == ("mine", interval)
-    assert simulate(envs.riverswim(3), Mine(), num_episodes=2).learner == "mine"
-    assert UCRL2RM().name == "ucrl2-rm-l"
-
-
 @pytest.mark.parametrize("name", ["foo.py", "my/foo.py", "foo.py:Bar", "a b", "", 5])
 def test_a_name_that_nobody_could_ask_for_is_not_registered(name: Any) -> None:
     kind = type("Odd", (Still,), {"name": name})
     with pytest.raises(ParameterError, match=r"register\(Odd\): a learner with the name"):
         learners.register(kind)
-    kind = type("Odd", (Still,), {"variants": {"fine": {}, name: {}}})
-    with pytest.raises(ParameterError, match=r"register\(Odd\): a learner with the name"):
-        learners.register(kind)
-    assert "fine" not in learners.names()
 
 
 @pytest.mark.parametrize("wrong", [5, "still", dict, Learner, Still()], ids=repr)
@@ -166,11 +140,11 @@ def test_a_package_that_announces_wrongly_is_named(
     install(tmp_path, "others", entries)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "others", raising=False)
-    registry._installed.cache_clear()
+    registry._announced.cache_clear()
     try:
         with pytest.raises(ParameterError) as caught:
             learners.make(name)
     finally:
-        registry._installed.cache_clear()
+        registry._announced.cache_clear()
         sys.modules.pop("others", None)
     assert expected in str(caught.value)

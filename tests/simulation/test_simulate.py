@@ -287,7 +287,8 @@ def test_averaging_over_the_machine_never_adds_variance(task: Task) -> None:
     for h in range(1, task.horizon + 1):
         table = np.zeros((task.model.num_rows, padded_width(M)))
         table[:size, :M] = values[h].T
-        fill_table(table, size, model.extra_rows, task.table.transition_layers(table.shape[1]))
+        layers = task.table.layers(table.shape[1])
+        fill_table(table, size, model.extra_rows, layers._replace(paid=np.zeros_like(layers.paid)))
         for ((m, o), a), outcomes in edges.items():
             row = slice(*model.indptr[o * task.num_actions + a : o * task.num_actions + a + 2])
             w, p = table[model.rows[row], m], model.probs[row]

@@ -9,7 +9,7 @@ from praemia import envs, learners, simulate
 
 # Name, horizon and episodes. The last one's machine fills more than one vector, and PSRL breaks sticks there.
 TASKS = (("riverswim-5", 7, 15), ("random-3x2x3-4", 7, 15), ("random-16x2x9-1", 3, 6))
-LEARN_MACHINES = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
+LEARN_MACHINES = [name for name in learners.names() if "learn_machine" in learners.make(name).parameters]
 
 
 def answers(task: str, horizon: int, num_episodes: int) -> dict[str, list[list[str]]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.machines.labels import as_label
-from praemia.tasks.mdp import ROW_TOLERANCE
+from praemia.tasks.mdp_input import ROW_TOLERANCE
 
 WALL, FLOOR, DOOR, START, WATER = "#", ".", "+", "S", "~"
 THIN = ("|", "-")

@@ -22,7 +22,7 @@ from praemia.files.resolving import looks_like_file, resolve_task
 from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
-from praemia.learners.registry import build_learner, is_registered, names_of
+from praemia.learners.registry import build_learner, is_registered
 from praemia.simulation import Run
 from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
@@ -112,9 +112,8 @@ class LearnerChoice:
         code = LearnerCode.read(reference) if names_a_file(reference) else None
         kind = learners.kind_of(reference) if code is None else code.load()
         code = code or LearnerCode.of(kind)
-        name = reference if reference in names_of(kind) else kind.name
         with failures_named(kind, code):
-            learner = build_learner(kind, name, parameters)
+            learner = build_learner(kind, parameters)
         choice = cls.of_learner(learner, title or default_title(learner.name, parameters))
         return replace(choice, origin="" if code is None else code.origin, code=code)
 
@@ -138,7 +137,7 @@ class LearnerChoice:
         else:
             kind = self.code.load()
         with failures_named(kind, self.code):
-            return build_learner(kind, self.name, dict(self.parameters))
+            return build_learner(kind, dict(self.parameters))
 
 
 def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:

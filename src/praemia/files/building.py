@@ -47,8 +47,8 @@ from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Rule
-from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
-from praemia.tasks.mdp_input import require_sizes
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.mdp_input import ROW_TOLERANCE, require_sizes
 from praemia.tasks.task import Task
 
 _NUMBER = re.compile("[0-9]{1,18}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from praemia.learners.registry import CLASSES, kind_of, make, names, parameters_of, register
+from praemia.learners.registry import BUILT_IN, kind_of, make, names, register
 
 # What it takes to write a learner.
 _BASES = {
@@ -19,9 +19,10 @@ _BASES = {
     "parameter": "praemia.learners.base",
     "plan_with_bonus": "praemia.learners.backward",
 }
-_HOME_OF = {**CLASSES, **_BASES}
+_CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
+_HOME_OF = {**_CLASSES, "UCRL2RM": "praemia.learners.ucrl2_rm", **_BASES}
 
-__all__ = [*_HOME_OF, "kind_of", "make", "names", "parameters_of", "register"]
+__all__ = [*_HOME_OF, "kind_of", "make", "names", "register"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,10 +11,10 @@ from praemia.learners.opsrl import OPSRL
 from praemia.learners.psrl import PSRL
 from praemia.learners.q_learning import CRM, QLearning
 from praemia.learners.qr_max import QRMax
-from praemia.learners.registry import kind_of, make, names, parameters_of, register
+from praemia.learners.registry import kind_of, make, names, register
 from praemia.learners.ucbvi import UCBVI, UCBVIPRM
 from praemia.learners.ucbvi_bf import UCBVIBF
-from praemia.learners.ucrl2_rm import UCRL2RM
+from praemia.learners.ucrl2_rm import UCRL2RM, UCRL2RMB, UCRL2RML
 
 __all__ = [
     "CRM",
@@ -27,6 +27,8 @@ __all__ = [
     "UCBVIBF",
     "UCBVIPRM",
     "UCRL2RM",
+    "UCRL2RMB",
+    "UCRL2RML",
     "Experience",
     "Headroom",
     "Learner",
@@ -40,7 +42,6 @@ __all__ = [
     "make",
     "names",
     "parameter",
-    "parameters_of",
     "plan_with_bonus",
     "register",
 ]

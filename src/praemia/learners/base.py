@@ -8,8 +8,7 @@ runs.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, dataclass_transform
 
@@ -87,13 +86,18 @@ def bonus_scale_parameter(default: float) -> Any:
     return parameter(default, "the exploration coefficient: multiplies the bonus; 1 is the theory's", 0.0)
 
 
-@dataclass_transform(
-    kw_only_default=True,
-    frozen_default=True,
-    field_specifiers=(field,),
-)
+class _LearnerType(ABCMeta):
+    """The type of learner classes: says what to do where a decorator would make one a dataclass again."""
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name == "__dataclass_params__" and name in vars(cls):
+            raise ParameterError(f"{cls.__name__}: a learner is a dataclass by itself: remove the decorator")
+        super().__setattr__(name, value)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, kw_only=True)
-class Learner(ABC):
+class Learner(metaclass=_LearnerType):
     """The base of all learners. Fields are the parameters; class variables say what it is and what it needs.
 
     A subclass is a frozen dataclass with keyword arguments by itself, and its name is that of the class in lower case
@@ -115,8 +119,6 @@ class Learner(ABC):
     name: ClassVar[str] = "learner"
     summary: ClassVar[str] = ""
     reference: ClassVar[str] = "—"
-    # One class may be several learners: their names, each with the parameters that the name fixes.
-    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     sees: ClassVar[str] = "observations"  # or "product": plays the product task, whose observations are o · M + m
     uses_steps: ClassVar[bool] = False  # reads ``experience.step_visits``
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
@@ -136,8 +138,6 @@ class Learner(ABC):
         super().__init_subclass__()
         if "name" not in vars(cls):
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower()
-        if "variants" not in vars(cls):
-            cls.variants = {}  # a class of its own is not one of its base's learners
         dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
@@ -148,9 +148,6 @@ class Learner(ABC):
         for item in fields(self):
             if "range" in item.metadata:
                 _require_range(item.name, getattr(self, item.name), *item.metadata["range"])
-        for name, fixed in self.variants.items():
-            if all(getattr(self, key) == value for key, value in fixed.items()):
-                object.__setattr__(self, "name", name)  # a run is recorded under the name that ``make`` knows
 
     @abstractmethod
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
@@ -171,9 +168,8 @@ class Learner(ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, as plain data; those that the learner's name fixes are left out."""
-        fixed = self.variants.get(self.name, {})
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in fixed}
+        """The parameters by name, as plain data."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 def _require_range(name: str, value: object, low: float, high: float) -> None:

@@ -2,15 +2,9 @@
 
 An oracle baseline, which knows part of the truth, shows how low a regret one could hope for. ``told-support`` knows
 which observations can follow each pair, but not how likely they are; it draws kernels from a posterior, as PSRL does.
-
-It is not a lower bound: such bounds are asymptotic, and at the sizes of the league's tasks they are 0, or far above
-what learners pay. ``told-support`` is far below all learners where the support says nearly everything, as in chains and
-locks; elsewhere it explores like any posterior sampling, and good learners lose less.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +28,7 @@ class Random(Learner):
     True
     """
 
-    name: ClassVar[str] = "random"
-    summary: ClassVar[str] = "acts uniformly at random: the regret of learning nothing"
-    reference: ClassVar[str] = "—"
+    summary = "acts uniformly at random: the regret of learning nothing"
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         if previous is not None:
@@ -58,10 +50,8 @@ class Optimal(Learner):
     True
     """
 
-    name: ClassVar[str] = "optimal"
-    summary: ClassVar[str] = "knows the task and plays its optimal policy: regret 0"
-    reference: ClassVar[str] = "—"
-    privileged: ClassVar[bool] = True
+    summary = "knows the task and plays its optimal policy: regret 0"
+    privileged = True
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         if previous is not None:
@@ -83,10 +73,9 @@ class ToldSupport(Learner):
     True
     """
 
-    name: ClassVar[str] = "told-support"
-    summary: ClassVar[str] = "posterior sampling told what can follow each pair: an oracle"
-    reference: ClassVar[str] = "this package; Osband, Russo and Van Roy 2013 for the posterior"
-    privileged: ClassVar[bool] = True
+    summary = "posterior sampling told what can follow each pair: an oracle"
+    reference = "this package; Osband, Russo and Van Roy 2013 for the posterior"
+    privileged = True
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over a pair's support", 1e-6)
 

@@ -11,16 +11,11 @@ as a single number, which is what ``bonus_scale`` does here.
 
 Differences: pairs are (o, a) and not product states; W takes the place of V, and the reward, known given o', is
 averaged along with it; plans are made when a count doubles (in the paper, before every episode).
-
-The default is the largest of the coefficients 1e-6, 3e-6, …, 1e-3 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within 25% of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
-never recovers.
 """
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
@@ -43,10 +38,9 @@ class EQO(Learner):
     ('eqo', 100)
     """
 
-    name: ClassVar[str] = "eqo"
-    summary: ClassVar[str] = "value iteration with the bonus c/n: no variance, no square root"
-    reference: ClassVar[str] = "Lee and Oh 2025, Minimax Optimal Reinforcement Learning with Quasi-Optimism"
-    has_estimate: ClassVar[bool] = True
+    summary = "value iteration with the bonus c/n: no variance, no square root"
+    reference = "Lee and Oh 2025, Minimax Optimal Reinforcement Learning with Quasi-Optimism"
+    has_estimate = True
 
     bonus_scale: float = bonus_scale_parameter(0.0001)
     failure_prob: float = failure_prob_parameter()

@@ -16,8 +16,6 @@ with probability 1 − 7ρ; `failure_prob=ρ/7` gives the paper's ℓ.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from praemia.arithmetic import portable_log
@@ -42,11 +40,10 @@ class EULER(Learner):
     True
     """
 
-    name: ClassVar[str] = "euler"
-    summary: ClassVar[str] = "upper and lower values; the bonus shrinks with their gap"
-    reference: ClassVar[str] = "Zanette and Brunskill 2019, Tighter Problem-Dependent Regret Bounds"
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
+    summary = "upper and lower values; the bonus shrinks with their gap"
+    reference = "Zanette and Brunskill 2019, Tighter Problem-Dependent Regret Bounds"
+    optimistic = True
+    has_estimate = True
 
     bonus_scale: float = bonus_scale_parameter(0.01)
     failure_prob: float = failure_prob_parameter()

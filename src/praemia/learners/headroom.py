@@ -10,25 +10,17 @@ worth T, no estimate exceeds T, and the *headroom* between the two is all that o
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is replanned from scratch once 5% more episodes have been played, and repaired as soon as a pair has twice the
-visits that it goes by (``praemia.kernels.headroom``). Among equals what is certain is taken, then the soonest unknown
-. Where the machine is learned, equals are drawn; where they are drawn, the learner replans
-from scratch by the rule `growth`.
+visits that it goes by (``praemia.kernels.headroom``). Among equals what is certain is taken, then the soonest unknown.
+Where the machine is learned, equals are sampled, and the learner replans from scratch by the rule `growth`.
 
-Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
-often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
-wrong policy. Why S, the spread: a few tries say much where outcomes of a pair hardly differ
-and little where they do, and how far they differ shows in the pairs tried more often. Why T', the local limit, the most
-that was seen to follow o by any action: where all steps are short, T is far above anything a pair can lead to, and S
-small with it; but that the only try of a move slipped shows beside what other actions reached from there. Its spread S'
-is measured against T'. The theoretical constants make
-every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md).
+docs/concepts/headroom.md says what each term is for. The theoretical constants make every V̄_h an upper bound of V*_h
+with probability 1 − ρ and keep the regret's order.
 """
 
 from __future__ import annotations
 
 from dataclasses import field
 from functools import lru_cache
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,14 +55,13 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     True
     """
 
-    name: ClassVar[str] = "headroom"
-    summary: ClassVar[str] = "optimism measured against what the machine can still pay"
-    reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
-    asks_labels: ClassVar[str] = "possible"
-    replan_rules: ClassVar[tuple[str, ...]] = (*Learner.replan_rules, REPAIR)
-    kernel: ClassVar[Any] = staticmethod(plan_headroom)
+    summary = "optimism measured against what the machine can still pay"
+    reference = "this package, docs/concepts/headroom.md"
+    optimistic = True
+    has_estimate = True
+    asks_labels = "possible"
+    replan_rules = (*Learner.replan_rules, REPAIR)
+    kernel = staticmethod(plan_headroom)
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)

@@ -9,11 +9,7 @@ which moves are possible. It counts (q, σ, q') and rewards beside (o, a, o'). W
 R the most that the step and what follows can be wrong by: the largest return from step h on, or 1 where only the reward
 is open because a single machine state can follow. Where n = 0, W̄ is R, or 1 + V of that state.
 
-With c_a = √(ln(2·H·M·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0, Hoeffding's inequality for the sum of
-r + V*_{h+1}(o', q'), which lies in [0, H − h], and a union over h, q, σ, o' and n give W̄_h ≥ φ + Σ τ·V*_{h+1} with
-probability 1 − ρ. So plans stay optimistic, in all with probability 1 − 2ρ: docs/concepts/theory.md has the argument
-for each learner. In a black box L is the number of labels known at the start of a run, so the guarantee is for tasks.
-The price in regret is at most about 4·c_a·H·√(M·L·T), a term in M·L beside O·A.
+With the c_a of ``machine_root`` and c_b ≥ 0 plans stay optimistic, with probability 1 − 2ρ: docs/concepts/theory.md.
 """
 
 from __future__ import annotations

@@ -5,28 +5,15 @@ With Y = φ + W and κ = ``bonus_scale``, for visited pairs (the others have Q =
     Q_h = min{H, Σ p̂ Y + κ·(c₁·√(Var_p̂(Y)·ℓ/n) + c₃·Hℓ/n)},      V_h = max_a Q_h,
     c₁ = 460/9,   c₃ = 544/9,   ℓ = ln(200·OA·H²K²/ρ).
 
-Why it is optimistic at κ = 1. The right-hand side is not monotone in Y: with p̂ = (.01, .99), n = 10⁶, ℓ = 20 and
-H = 10 it is 5.076 at Y = (0, 5), but 5.012 at Y = (5, 5). What is monotone, for 0 ≤ Y ≤ H + 1, lies below it:
-
-    f(Y) = Σ p̂ Y + max{2√2·√(Var_p̂(Y)·ℓ/n), c₃·Hℓ/n}
-
-(docs/concepts/headroom.md has the argument; it needs 8(H + 1) ≤ c₃H). By empirical Bernstein Σ p Y* ≤ f(Y*), for
-all steps, machine states, pairs and n at once with probability 1 − 3Mρ/(200K), which is at least 1 − ρ if M ≤ 66K. So
-Q_h ≥ min{H, f(Y)} ≥ min{H, f(Y*)} ≥ Q*_h by induction over h. Q may rise from plan to plan.
+It is optimistic at κ = 1 (docs/concepts/theory.md); Q may rise from plan to plan.
 
 Differences: pairs are (o, a) and not product states; the reward is known given o', so it is part of Y, and the term c₂
 for the reward's own variance is 0; p̂ is that of all visits up to the plan, as in 2021, while the version of 2024 uses
 those since the pair's last doubling only, and refreshes a pair only when its own count doubles; that version's kernels
 differ from step to step, so it counts (h, s, a).
-
-The default is the largest of the coefficients 1e-6, 3e-6, …, 1e-3 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within 25% of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
-never recovers.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
@@ -51,11 +38,10 @@ class MVP(Learner):
     True
     """
 
-    name: ClassVar[str] = "mvp"
-    summary: ClassVar[str] = "value iteration with a Bernstein bonus; plans when counts double"
-    reference: ClassVar[str] = "Zhang, Chen, Lee and Du 2024, Settling the Sample Complexity of Online RL"
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
+    summary = "value iteration with a Bernstein bonus; plans when counts double"
+    reference = "Zhang, Chen, Lee and Du 2024, Settling the Sample Complexity of Online RL"
+    optimistic = True
+    has_estimate = True
 
     bonus_scale: float = bonus_scale_parameter(0.00001)
     failure_prob: float = failure_prob_parameter()

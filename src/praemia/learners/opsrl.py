@@ -16,15 +16,9 @@ J = ⌈ln(2·OA·H·K/ρ)/ln(2/(1 + Φ(1)))⌉ and n₀ of the order of ln K; th
 guarantee does not carry over. Pairs are (o, a) and not product states, the kernels serve all machine states, and the
 machine is not sampled; rewards come through φ and are not sampled either; plans are made when a count doubles (in the
 paper, before every episode).
-
-The defaults are the largest of n₀ = 1e-4, 3e-4, …, 1 with J = 1, 2, 4, 8 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within 25% of the best (8 runs, seeds of the tuning stream): with smaller ones a run now and then never
-recovers.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
@@ -49,10 +43,9 @@ class OPSRL(Learner):
     ('opsrl', 100)
     """
 
-    name: ClassVar[str] = "opsrl"
-    summary: ClassVar[str] = "the best of J posterior samples per action value, optimistic prior"
-    reference: ClassVar[str] = "Tiapkin et al. 2022, Optimistic Posterior Sampling for Reinforcement Learning"
-    has_estimate: ClassVar[bool] = True
+    summary = "the best of J posterior samples per action value, optimistic prior"
+    reference = "Tiapkin et al. 2022, Optimistic Posterior Sampling for Reinforcement Learning"
+    has_estimate = True
 
     prior_visits: float = parameter(0.0003, "n₀: how often the fictitious best observation counts as visited", TINY)
     num_samples: int = parameter(2, "J: posterior samples for each pair, of which the best is used", 1, 10_000)

@@ -13,7 +13,6 @@ a Gamma variable of its own, which is exact.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,11 +39,10 @@ class PSRL(CanLearnMachine):
     'psrl'
     """
 
-    name: ClassVar[str] = "psrl"
-    summary: ClassVar[str] = "plans in an environment drawn from the Dirichlet posterior"
-    reference: ClassVar[str] = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
-    has_estimate: ClassVar[bool] = True
-    asks_labels: ClassVar[str] = "every"
+    summary = "plans in an environment drawn from the Dirichlet posterior"
+    reference = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
+    has_estimate = True
+    asks_labels = "every"
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from dataclasses import field
 from itertools import accumulate
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,12 +44,11 @@ class QLearning(StepwiseLearner):
     ('q-learning', 100, True)
     """
 
-    name: ClassVar[str] = "q-learning"
-    summary: ClassVar[str] = "tabular Q-learning on the product, ε-greedy, model-free"
-    reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
-    replan_rules: ClassVar[tuple[str, ...]] = (STEP,)
-    kernel: ClassVar[Any] = staticmethod(learn)
-    for_all_states: ClassVar[bool] = False
+    summary = "tabular Q-learning on the product, ε-greedy, model-free"
+    reference = "Watkins and Dayan 1992, Q-learning"
+    replan_rules = (STEP,)
+    kernel = staticmethod(learn)
+    for_all_states = False
 
     learning_rate: float = parameter(0.1, "how far an update moves towards its target", 0.0, 1.0)
     discount: float = parameter(0.9, "the discount of the next step's value", 0.0, 1.0)
@@ -99,7 +97,6 @@ class CRM(QLearning):
     ('crm', 100, True)
     """
 
-    name: ClassVar[str] = "crm"
-    summary: ClassVar[str] = "Q-learning that updates every machine state from each step"
-    reference: ClassVar[str] = "Toro Icarte, Klassen, Valenzano and McIlraith 2022, Reward Machines"
-    for_all_states: ClassVar[bool] = True
+    summary = "Q-learning that updates every machine state from each step"
+    reference = "Toro Icarte, Klassen, Valenzano and McIlraith 2022, Reward Machines"
+    for_all_states = True

@@ -14,17 +14,13 @@ matter are known it stops learning, so any error left costs regret in every epis
 Differences: p̂ is that of all visits up to the plan, where the released code stops counting at m; an unknown pair is
 worth what H − h steps can pay, there M times as much; the released code learns the machine by observations, not by
 labels; and told the machine it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉
-visits with M states in which the machine is not done. ``as_released`` gives that number.
-
-The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and riverswim-10 is within 25%
-of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then never recovers.
+visits with M states in which the machine is not done.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import field, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -33,13 +29,6 @@ from praemia.learners.base import Learner, LearnerPlan, parameter
 from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import CanLearnMachine
 from praemia.learners.replanning import AT_ONCE, KNOWN, ReplanRule
-
-PUBLISHED_THRESHOLD = 39
-
-
-def as_released(num_going_on: int) -> int:
-    """Return after how many visits the released code, told a machine, takes a pair for known."""
-    return -(-PUBLISHED_THRESHOLD // (1 + num_going_on))
 
 
 class QRMax(CanLearnMachine):
@@ -54,11 +43,10 @@ class QRMax(CanLearnMachine):
     ('qr-max', 100)
     """
 
-    name: ClassVar[str] = "qr-max"
-    summary: ClassVar[str] = "R-max where a pair (o, a) is known after m visits"
-    reference: ClassVar[str] = "Trapasso, Iocchi and Patrizi 2025, Model-Based RL in Non-Markovian Reward Processes"
-    has_estimate: ClassVar[bool] = True
-    replan_rules: ClassVar[tuple[str, ...]] = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
+    summary = "R-max where a pair (o, a) is known after m visits"
+    reference = "Trapasso, Iocchi and Patrizi 2025, Model-Based RL in Non-Markovian Reward Processes"
+    has_estimate = True
+    replan_rules = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
 
     known_after: int = parameter(16, "m: the visits after which a pair is known", 1)
     replan: str = field(

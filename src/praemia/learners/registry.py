@@ -11,9 +11,7 @@ or needs no registration: ``file.py:Class`` names a class in your own file (``pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,8 +25,8 @@ BUILT_IN = {
     "headroom": "praemia.learners.headroom:Headroom",
     "ucbvi-prm": "praemia.learners.ucbvi:UCBVIPRM",
     "ucbvi": "praemia.learners.ucbvi:UCBVI",
-    "ucrl2-rm-l": "praemia.learners.ucrl2_rm:UCRL2RM",
-    "ucrl2-rm-b": "praemia.learners.ucrl2_rm:UCRL2RM",
+    "ucrl2-rm-l": "praemia.learners.ucrl2_rm:UCRL2RML",
+    "ucrl2-rm-b": "praemia.learners.ucrl2_rm:UCRL2RMB",
     "euler": "praemia.learners.euler:EULER",
     "eqo": "praemia.learners.eqo:EQO",
     "ucbvi-bf": "praemia.learners.ucbvi_bf:UCBVIBF",
@@ -42,7 +40,6 @@ BUILT_IN = {
     "optimal": "praemia.learners.baselines:Optimal",
     "told-support": "praemia.learners.baselines:ToldSupport",
 }
-CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
 
 Kind = TypeVar("Kind", bound="type[Learner]")
 _registered: dict[str, type[Learner]] = {}
@@ -57,7 +54,7 @@ def names() -> list[str]:
     >>> praemia.learners.names()[:2]
     ['headroom', 'ucbvi-prm']
     """
-    return list(dict.fromkeys([*BUILT_IN, *_installed(), *_registered]))
+    return list(dict.fromkeys([*(entry.name for entry in _announced()), *_registered]))
 
 
 def register(kind: Kind) -> Kind:
@@ -65,36 +62,28 @@ def register(kind: Kind) -> Kind:
 
     Examples
     --------
-    >>> from dataclasses import dataclass
-    >>> from typing import ClassVar
     >>> import praemia
     >>> @praemia.learners.register
     ... class Idle(praemia.Random):
-    ...     name: ClassVar[str] = "idle"
+    ...     pass
     >>> praemia.learners.make("idle") == Idle()
     True
     """
-    from praemia.learners.external import place_of, why_not_a_learner
+    from praemia.learners.external import why_not_a_learner
 
     reason = why_not_a_learner(kind)
     if reason is not None:
         raise ParameterError(f"register({getattr(kind, '__name__', repr(kind))}): {reason}")
-    for name in names_of(kind):
-        refuse_others(name, place_of(kind))
-        _registered[name] = kind
+    refuse_others(kind)
+    _registered[kind.name] = kind
     return kind
 
 
-def names_of(kind: type[Learner]) -> list[str]:
-    """Return the names of a class: several, if the class is several learners."""
-    return list(kind.variants) or [kind.name]
+def refuse_others(kind: type[Learner]) -> None:
+    """Raise an error if the name of a class belongs to a learner in another place."""
+    from praemia.learners.external import place_of
 
-
-def refuse_others(name: str, place: str) -> None:
-    """Raise an error if a name belongs to a learner in another place."""
-    for other in _candidates(name):
-        if other != place:
-            raise _two_of_one_name(name, other, place)
+    _only(kind.name, {**_candidates(kind.name), place_of(kind): kind})
 
 
 def kind_of(name: str) -> type[Learner]:
@@ -109,11 +98,9 @@ def kind_of(name: str) -> type[Learner]:
     candidates = _candidates(name)
     if not candidates:
         raise unknown_name("learner", name, names(), "`praemia learners` lists them; file.py:Class names your own")
-    if len(candidates) > 1:
-        raise _two_of_one_name(name, *list(candidates)[:2])
-    ((place, load),) = candidates.items()
-    kind = load()
-    if name not in names_of(kind):
+    place, found = _only(name, candidates)
+    kind = _load(found) if isinstance(found, EntryPoint) else found
+    if name != kind.name:
         raise ParameterError(f"learner {name!r} is {place}, which calls itself {kind.name!r}; the names must agree")
     return kind
 
@@ -121,18 +108,6 @@ def kind_of(name: str) -> type[Learner]:
 def is_registered(name: str) -> bool:
     """Tell whether this process registered a learner by a name."""
     return name in _registered
-
-
-def parameters_of(name: str) -> dict[str, Any]:
-    """Return the parameters that a learner takes, with their defaults.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> sorted(praemia.learners.parameters_of("ucbvi-prm"))
-    ['bonus_scale', 'failure_prob', 'learn_machine', 'moves_known', 'replan']
-    """
-    return make(name).parameters
 
 
 def make(name: str, **parameters: Any) -> Learner:
@@ -145,57 +120,55 @@ def make(name: str, **parameters: Any) -> Learner:
     >>> import praemia
     >>> praemia.learners.make("ucbvi-prm", bonus_scale=0.01) == praemia.UCBVIPRM(bonus_scale=0.01)
     True
+    >>> sorted(praemia.learners.make("ucbvi").parameters)
+    ['bonus_scale', 'failure_prob', 'replan']
     """
     from praemia.learners.external import LearnerCode, names_a_file
 
     if not isinstance(name, str):
         raise ParameterError(f"the name of a learner is {name!r}; expected text, such as 'headroom'")
-    if names_a_file(name):
-        kind = LearnerCode.read(name).load()
-        return build_learner(kind, kind.name, parameters)
-    return build_learner(kind_of(name), name, parameters)
+    return build_learner(LearnerCode.read(name).load() if names_a_file(name) else kind_of(name), parameters)
 
 
-def build_learner(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
-    """Make a learner of a class under one of its names; a parameter that it does not have is an error."""
-    fixed = kind.variants.get(name, {})
-    own = kind(**fixed).parameters if parameters else {}
+def build_learner(kind: type[Learner], parameters: dict[str, Any]) -> Learner:
+    """Make a learner of a class; a parameter that it does not have is an error."""
+    own = kind().parameters if parameters else {}
     for parameter in parameters:
         if parameter not in own:
-            raise ParameterError(f"learner {name!r} has no parameter {parameter!r}{did_you_mean(parameter, own)}")
-    return kind(**fixed, **parameters)
+            raise ParameterError(f"learner {kind.name!r} has no parameter {parameter!r}{did_you_mean(parameter, own)}")
+    return kind(**parameters)
 
 
-def _candidates(name: str) -> dict[str, Callable[[], type[Learner]]]:
-    """Return all learners of a name: where each is defined, and a function that loads it."""
+def _candidates(name: str) -> dict[str, EntryPoint | type[Learner]]:
+    """Return all learners of a name by the places where they are defined; those announced are not imported yet."""
     from praemia.learners.external import place_of
 
-    candidates: dict[str, Callable[[], type[Learner]]] = {}
-    if name in BUILT_IN:
-        module, _, class_name = BUILT_IN[name].partition(":")
-        candidates[BUILT_IN[name]] = lambda: getattr(import_module(module), class_name)
-    for entry in _installed().get(name, ()):
-        candidates[entry.value] = lambda entry=entry: _load(entry)  # type: ignore[misc]
-    if name in _registered:
-        kind = _registered[name]
-        candidates[place_of(kind)] = lambda: kind
-    return candidates
+    candidates: dict[str, Any] = {entry.value: entry for entry in _announced() if entry.name == name}
+    kind = _registered.get(name)
+    return candidates if kind is None else {**candidates, place_of(kind): kind}
+
+
+def _only(name: str, candidates: dict[str, Any]) -> tuple[str, Any]:
+    """Return the place of the one learner of a name, and the learner; several are an error."""
+    first, *others = candidates.items()
+    if others:
+        raise ParameterError(
+            f"two learners are called {name!r}: {first[0]} and {others[0][0]}; give one of them another name"
+        )
+    return first
 
 
 @cache
-def _installed() -> dict[str, list[EntryPoint]]:
-    """Return the learners that installed packages announce, by name; none of them is imported yet."""
-    entries: dict[str, list[EntryPoint]] = {}
-    for entry in entry_points(group=GROUP):
-        entries.setdefault(entry.name, []).append(entry)
-    return entries
+def _announced() -> tuple[EntryPoint, ...]:
+    """Return the learners of this package and of those installed."""
+    built_in = (EntryPoint(name, place, GROUP) for name, place in BUILT_IN.items())
+    return (*built_in, *entry_points(group=GROUP))
 
 
 def _load(entry: EntryPoint) -> type[Learner]:
     from praemia.learners.external import why_not_a_learner
 
-    package = entry.dist.name if entry.dist is not None else "an installed package"
-    who = f"learner {entry.name!r} of {package} ({entry.value})"
+    who = f"learner {entry.name!r} of {'praemia' if entry.dist is None else entry.dist.name} ({entry.value})"
     try:
         kind = entry.load()
     except Exception as error:  # it is another's code: it may fail in any way
@@ -204,7 +177,3 @@ def _load(entry: EntryPoint) -> type[Learner]:
     if reason is not None:
         raise ParameterError(f"{who}: {reason}")
     return kind  # type: ignore[no-any-return]
-
-
-def _two_of_one_name(name: str, first: str, second: str) -> ParameterError:
-    return ParameterError(f"two learners are called {name!r}: {first} and {second}; give one of them another name")

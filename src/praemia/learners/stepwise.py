@@ -28,7 +28,7 @@ class StepwiseLearner(Learner):
     kernel : a function (memory, counts, stream, policy) → work, which changes policy[H, O, M] (``plan_and_play``).
     """
 
-    uses_recent: ClassVar[bool] = True
+    uses_recent = True
     kernel: ClassVar[Any]
 
     @property

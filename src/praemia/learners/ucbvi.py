@@ -21,8 +21,7 @@ transition that was seen is known, so there is no bonus √(2ι/n) for rewards.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,28 +34,38 @@ from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.tasks.spec import TaskSpec
 
 
-class BernsteinUCBVI(Learner):
-    """What UCBVI-PRM and UCBVI share: the bonus, up to ι and the term for rewards."""
+class UCBVI(Learner):
+    """UCBVI on the cross product of the environment and the machine.
 
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
-    uses_steps: ClassVar[bool] = True
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCBVI(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
+
+    summary = "ucbvi-prm's value iteration on the product, blind to the machine"
+    reference = "Azar, Osband and Munos 2017, Minimax Regret Bounds for RL"
+    sees = "product"
+    optimistic = True
+    has_estimate = True
+    uses_steps = True
+    union = 5.0  # the factor in ι
 
     bonus_scale: float = bonus_scale_parameter(0.001)
     failure_prob: float = failure_prob_parameter()
 
-    @abstractmethod
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
-        """Return ι."""
-
-    @abstractmethod
-    def reward_term(self, iota: float) -> float:
-        """Return the square of the bonus for rewards, times n."""
+        """Return ι; of the product task, whose observations are the product states, L."""
+        sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
+        return portable_log(self.union * sizes * num_steps / self.failure_prob)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec, n = experience.spec, np.maximum(1, experience.visits)
         iota, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
-        bonus = 14 / 3 * cap * iota / n + np.sqrt(self.reward_term(iota) / n)
+        bonus = 14 / 3 * cap * iota / n + self.reward_bonus(iota, n)
         cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)
         bonus = bonus + np.sqrt(8 * later_visits(experience, cost, cap * cap)) / n
         return plan_with_bonus(
@@ -70,9 +79,40 @@ class BernsteinUCBVI(Learner):
             rng=rng,
         )
 
+    def reward_bonus(self, iota: float, n: NDArray[np.int64]) -> Any:
+        """Return the bonus for rewards: none, the reward of a transition that was seen is known."""
+        return 0.0
+
     def machine(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return the estimate of a machine that is learned; None where it is known."""
         return None
+
+
+class UCBVIPRM(CanLearnMachine, UCBVI):
+    """UCBVI for probabilistic reward machines.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
+
+    name = "ucbvi-prm"
+    summary = "optimistic value iteration, Bernstein bonus; the paper's learner"
+    reference = "Lin and Zhang 2025, Efficient RL in Probabilistic Reward Machines"
+    sees = "observations"
+    union = 6.0
+
+    def reward_bonus(self, iota: float, n: NDArray[np.int64]) -> Any:
+        """Return √(2ι/n): rewards come through the machine."""
+        return np.sqrt(2 * iota / n)
+
+    def machine(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        per_root = self.bonus_scale * self.machine_root(experience, self.failure_prob)
+        return self.estimated_machine(experience, per_root, PER_VISIT)
 
 
 def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.float64]) -> NDArray[Any]:
@@ -93,59 +133,3 @@ def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.f
         smaller = np.where(later > 0, np.minimum(cost / np.maximum(1, later), cap), cap)
         sums[h, 0] = np.bincount(pairs, counts * smaller, minlength=experience.visits.size).reshape(sums.shape[2:])
     return sums
-
-
-class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
-    """UCBVI for probabilistic reward machines.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> task = praemia.envs.make("warehouse-3")
-    >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
-    True
-    """
-
-    name: ClassVar[str] = "ucbvi-prm"
-    summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus; the paper's learner"
-    reference: ClassVar[str] = "Lin and Zhang 2025, Efficient RL in Probabilistic Reward Machines"
-
-    def log_term(self, spec: TaskSpec, num_steps: int) -> float:
-        sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
-        return portable_log(6.0 * sizes * num_steps / self.failure_prob)
-
-    def reward_term(self, iota: float) -> float:
-        """Return 2ι: rewards come through the machine."""
-        return 2 * iota
-
-    def machine(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        return self.estimated_machine(
-            experience, self.bonus_scale * self.machine_root(experience, self.failure_prob), PER_VISIT
-        )
-
-
-class UCBVI(BernsteinUCBVI):
-    """UCBVI on the cross product of the environment and the machine.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> task = praemia.envs.make("warehouse-3")
-    >>> run = praemia.simulate(task, praemia.UCBVI(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
-    True
-    """
-
-    name: ClassVar[str] = "ucbvi"
-    summary: ClassVar[str] = "ucbvi-prm's value iteration on the product, blind to the machine"
-    reference: ClassVar[str] = "Azar, Osband and Munos 2017, Minimax Regret Bounds for RL"
-    sees: ClassVar[str] = "product"
-
-    def log_term(self, spec: TaskSpec, num_steps: int) -> float:
-        """Return L; the spec is that of the product task, whose observations are the product states."""
-        return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
-
-    def reward_term(self, iota: float) -> float:
-        """Return 0: the reward of a transition that was seen is known."""
-        return 0.0

@@ -10,16 +10,9 @@ Differences: pairs are (o, a) and not product states; L pays for no union over s
 κ = 1 has probability 1 − HMρ (docs/concepts/theory.md says what the last term is for); the reward is known given o', so
 it is part of Y, whose range is R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0 counts
 as R²; plans are made when a count doubles.
-
-The default is the smallest of the coefficients 3e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2 for which, as for all larger ones,
-none of 24 runs in warehouse-3 and riverswim-10 failed (seeds of the tuning stream). Below it the mean of the good runs
-is lower, but now and then a run loses in every episode: the minimum with the previous plan keeps an estimate that was
-once too low.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
@@ -43,12 +36,12 @@ class UCBVIBF(Learner):
     True
     """
 
-    name: ClassVar[str] = "ucbvi-bf"
-    summary: ClassVar[str] = "value iteration, Bernstein bonus with smaller constants (2025)"
-    reference: ClassVar[str] = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
-    uses_steps: ClassVar[bool] = True
+    name = "ucbvi-bf"
+    summary = "value iteration, Bernstein bonus with smaller constants (2025)"
+    reference = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
+    optimistic = True
+    has_estimate = True
+    uses_steps = True
 
     bonus_scale: float = bonus_scale_parameter(0.005)
     failure_prob: float = failure_prob_parameter()

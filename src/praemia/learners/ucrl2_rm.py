@@ -16,30 +16,26 @@ only to reproduce them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from praemia.arithmetic import log_of_subsets
-from praemia.errors import ParameterError, unknown_name
+from praemia.errors import require_flag, unknown_name
 from praemia.kernels.confidence_sets import SetNumbers, new_set_scratch, plan_in_sets
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy
-from praemia.learners.base import LARGEST, Learner, LearnerPlan, failure_prob_parameter, replan_parameter
+from praemia.learners.base import Learner, LearnerPlan, failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.experience import Experience
 from praemia.learners.psrl import seen_of
+from praemia.learners.registry import make
 
-PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
-SUMMARIES = {
-    "l1": "plans in the best environment in an L1 ball around the estimate",
-    "bernstein": "plans in the best environment within Bernstein intervals",
-}
+NAMES = {"l1": "ucrl2-rm-l", "bernstein": "ucrl2-rm-b"}
 
 
-class UCRL2RM(Learner):
-    """UCRL2-RM with L1 balls (``interval="l1"``) or element-wise Bernstein intervals (``interval="bernstein"``).
+def UCRL2RM(interval: str = "l1", **parameters: Any) -> Learner:
+    """Return UCRL2-RM with L1 balls (``interval="l1"``) or element-wise Bernstein intervals (``"bernstein"``).
 
     Examples
     --------
@@ -49,52 +45,34 @@ class UCRL2RM(Learner):
     >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
     True
     """
+    if interval not in NAMES:
+        raise unknown_name("interval", interval, NAMES)
+    return make(NAMES[interval], **parameters)
 
-    name: ClassVar[str] = "ucrl2-rm"
-    summary: ClassVar[str] = "plans in the best environment of a confidence set"
-    reference: ClassVar[str] = "Bourel, Jonsson, Maillard and Talebi 2023, Exploration in Reward Machines"
-    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "ucrl2-rm-l": {"interval": "l1", "as_published": False},
-        "ucrl2-rm-b": {"interval": "bernstein"},
-    }
-    optimistic: ClassVar[bool] = True
-    has_estimate: ClassVar[bool] = True
-    asks_labels: ClassVar[str] = "every"
 
-    interval: str = field(default="l1", metadata={"help": "the confidence set: l1 or bernstein"})
-    bonus_scale: float | None = field(
-        default=None,
-        metadata={
-            "help": "multiplies the set's size; the paper ends with 0.5 for l1 and 0.1 for bernstein",
-            "range": (0.0, LARGEST),
-        },
-    )
+class UCRL2RML(Learner):
+    """UCRL2-RM with L1 balls."""
+
+    name = "ucrl2-rm-l"
+    summary = "plans in the best environment in an L1 ball around the estimate"
+    reference = "Bourel, Jonsson, Maillard and Talebi 2023, Exploration in Reward Machines"
+    optimistic = True
+    has_estimate = True
+    asks_labels = "every"
+    is_ball = True
+    as_published = False
+
+    bonus_scale: float = parameter(0.5, "multiplies the set's size; the paper ends with 0.5", 0.0)
     failure_prob: float = failure_prob_parameter()
-    as_published: bool = field(
-        default=False,
-        metadata={"help": "bernstein only: use the ends as distances, as the released code does"},
-    )
     replan: str = replan_parameter("epoch")
-
-    def __post_init__(self) -> None:
-        if self.interval not in PAPER_SCALES:
-            raise unknown_name("interval", self.interval, PAPER_SCALES)
-        if self.bonus_scale is None:
-            object.__setattr__(self, "bonus_scale", PAPER_SCALES[self.interval])
-        object.__setattr__(self, "summary", SUMMARIES[self.interval])
-        if not isinstance(self.as_published, bool):
-            raise ParameterError(f"as_published={self.as_published!r}; expected true or false")
-        if self.as_published and self.interval != "bernstein":
-            raise ParameterError("as_published=True is a variant of interval='bernstein' only")
-        super().__post_init__()
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec, every = experience.spec, experience.spec.every_step
         numbers = SetNumbers(
-            scale=float(self.bonus_scale or 0.0),
+            scale=float(self.bonus_scale),
             level=self.failure_prob / (2 * spec.num_observations * spec.num_actions),
             log_subsets=log_of_subsets(spec.num_successors),
-            is_ball=self.interval == "l1",
+            is_ball=self.is_ball,
             as_published=self.as_published,
         )
         task, seen, rows = arrays_on(spec, every.table), seen_of(experience), every.rows.rows
@@ -102,3 +80,18 @@ class UCRL2RM(Learner):
         caps, policy = spec.value_caps[:-1].copy(), next_policy(experience, rng)
         plan_in_sets(task, seen, numbers, rows, scratch, caps, policy, new_stream(rng))
         return checked_plan(policy, scratch.tables)
+
+
+class UCRL2RMB(UCRL2RML):
+    """UCRL2-RM with element-wise Bernstein intervals."""
+
+    name = "ucrl2-rm-b"
+    summary = "plans in the best environment within Bernstein intervals"
+    is_ball = False
+
+    bonus_scale: float = parameter(0.1, "multiplies the set's size; the paper ends with 0.1", 0.0)
+    as_published: bool = field(default=False, metadata={"help": "use the ends as distances, as the released code does"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_flag("as_published", self.as_published)

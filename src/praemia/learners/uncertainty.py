@@ -17,8 +17,6 @@ episode; here p does not depend on h, and plans are made when a count doubles.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from praemia.arithmetic import portable_log
@@ -30,10 +28,10 @@ from praemia.learners.experience import Experience
 class UncertaintyExplorer(Learner):
     """Go where the estimate is least certain."""
 
-    name: ClassVar[str] = "uncertainty"
-    summary: ClassVar[str] = "goes where the estimate is least certain; looks at no reward"
-    reference: ClassVar[str] = "Ménard et al. 2021, Fast active learning for pure exploration"
-    uses_steps: ClassVar[bool] = True  # the first row counts where episodes begin
+    name = "uncertainty"
+    summary = "goes where the estimate is least certain; looks at no reward"
+    reference = "Ménard et al. 2021, Fast active learning for pure exploration"
+    uses_steps = True  # the first row counts where episodes begin
 
     scale: float = parameter(0.01, "c: multiplies H²ℓ/n; a practical value, with which E bounds no error", 0.0)
     failure_prob: float = failure_prob_parameter()

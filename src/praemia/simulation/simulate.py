@@ -17,7 +17,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
 from praemia.learners.base import Learner
-from praemia.learners.external import origin_of
+from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
@@ -69,7 +69,7 @@ def simulate(
     optimal: float | None = None
     if isinstance(task, Task):
         optimal = solve(task.in_unit_range.model, keep_values=False).value
-    world = world_of(task, learner, num_episodes, key, num_steps)
+    world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
     tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
     return Run(
         task=task.name,
@@ -77,7 +77,7 @@ def simulate(
         parameters=learner.parameters,
         seed=key,
         versions=versions(),
-        origin=origin_of(type(learner)),
+        origin="" if code is None else code.origin,
         discount=task.discount,
         until_done=task.until_done,
         step_budget=num_steps,

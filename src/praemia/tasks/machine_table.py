@@ -30,7 +30,7 @@ class MachineTable:
     ----------
     indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
     law_indptr : int64[E + 1]; laws : REWARD[·] — the pieces of each edge's reward law.
-    keeps_state : bool[L] — labels that move no machine state; has_no_effect : bool[L] — that pay nothing either.
+    has_no_effect : bool[L] — labels that move no machine state and pay nothing.
     """
 
     num_states: int
@@ -42,8 +42,7 @@ class MachineTable:
     law_indptr: NDArray[np.int64]
     laws: Records
     has_no_effect: NDArray[np.bool_]
-    keeps_state: NDArray[np.bool_]
-    _layers_of_width: dict[int, tuple[LayerArrays, LayerArrays]] = field(default_factory=dict, repr=False)
+    _layers: dict[int, LayerArrays] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
@@ -70,7 +69,6 @@ class MachineTable:
             law_indptr=law_indptr,
             laws=_laws([piece for _, _, reward in edges for piece in reward.pieces], law_indptr),
             has_no_effect=np.all((stays & ~pays).reshape(shape), axis=1),
-            keeps_state=np.all(stays.reshape(shape), axis=1),
         )
 
     @classmethod
@@ -78,7 +76,7 @@ class MachineTable:
         """Return a table of which only the possible moves bool[L, M, M] mean something: all as likely, paying 0."""
         label, m, targets = np.nonzero(possible)
         lengths = possible.sum(axis=2).ravel()
-        num_edges, nothing = len(targets), np.zeros(len(possible), dtype=bool)
+        num_edges = len(targets)
         return cls(
             num_states=num_states,
             initial=initial,
@@ -88,8 +86,7 @@ class MachineTable:
             rewards=np.zeros(num_edges),
             law_indptr=np.arange(num_edges + 1, dtype=np.int64),
             laws=np.zeros(num_edges, dtype=REWARD),
-            has_no_effect=nothing,
-            keeps_state=nothing.copy(),
+            has_no_effect=np.zeros(len(possible), dtype=bool),
         )
 
     @cached_property
@@ -115,19 +112,12 @@ class MachineTable:
         """τ and ν̄, edge by edge."""
         return MachineArrays(self.indptr, self.targets, self.probs, self.rewards)
 
-    def transition_layers(self, width: int) -> LayerArrays:
-        """τ alone, as kernels fill continuation rows of a width with W."""
-        return self._layers(width)[0]
-
     def layers(self, width: int) -> LayerArrays:
         """τ and φ, as kernels fill continuation rows of a width with φ + W."""
-        return self._layers(width)[1]
-
-    def _layers(self, width: int) -> tuple[LayerArrays, LayerArrays]:
-        if width not in self._layers_of_width:
-            moves = build_layers(self.indptr, self.targets, self.probs, self.num_states, width)
-            self._layers_of_width[width] = moves, paying(moves, self.mean_rewards, width)
-        return self._layers_of_width[width]
+        if width not in self._layers:
+            edges = (self.indptr, self.targets, self.probs)
+            self._layers[width] = build_layers(*edges, self.mean_rewards, width)
+        return self._layers[width]
 
     def possible_moves(self) -> NDArray[np.bool_]:
         """Return bool[L, M, M], where each machine state can move under each label."""
@@ -175,14 +165,18 @@ def continuation_rows(
 
 
 def build_layers(
-    indptr: NDArray[np.int64], targets: NDArray[np.int32], probs: NDArray[np.float64], num_states: int, width: int
+    indptr: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    probs: NDArray[np.float64],
+    mean_rewards: NDArray[np.float64],
+    width: int,
 ) -> LayerArrays:
-    """Lay out τ, whose row label · M + m holds the edges indptr[row] : indptr[row + 1]; nothing is paid.
+    """Lay out τ, whose row label · M + m holds the edges indptr[row] : indptr[row + 1], and φ[L, M].
 
     A label gets as many layers as one of its machine states has outcomes, or one for each target if that is less work.
     """
+    num_labels, num_states = mean_rewards.shape
     lengths = np.diff(indptr)
-    num_labels = len(lengths) // num_states
     row = np.repeat(np.arange(len(lengths)), lengths)
     label, m = np.divmod(row, num_states)
     own_count = lengths.reshape(num_labels, num_states).max(axis=1)
@@ -199,15 +193,8 @@ def build_layers(
     layer_targets[layer * width + m] = targets
     layer_probs = np.zeros(starts[-1] * width)
     np.add.at(layer_probs, layer * width + m, probs)
-    return LayerArrays(starts, common, layer_targets, layer_probs, np.zeros(num_labels * width))
-
-
-def paying(layers: LayerArrays, mean_rewards: NDArray[np.float64], width: int) -> LayerArrays:
-    """Return the same layers with what is paid, φ[L, M]."""
-    num_labels, num_states = mean_rewards.shape
-    paid = np.zeros((num_labels, width))
-    paid[:, :num_states] = mean_rewards
-    return layers._replace(paid=paid.ravel())
+    paid = np.pad(mean_rewards, [(0, 0), (0, width - num_states)])
+    return LayerArrays(starts, common, layer_targets, layer_probs, paid.ravel())
 
 
 def _laws(pieces: Sequence[RewardPiece], indptr: NDArray[np.int64]) -> Records:

@@ -22,11 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ModelError, require_distinct
 from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
-from praemia.tasks.mdp_input import Start, as_numbers, require_rules, require_sizes, start_probs_of, transition_columns
+from praemia.tasks.mdp_input import (
+    ROW_TOLERANCE,
+    Start,
+    as_numbers,
+    require_rules,
+    require_sizes,
+    start_probs_of,
+    transition_columns,
+)
 from praemia.tasks.picture import Map
 from praemia.text_tables import plural
-
-ROW_TOLERANCE = 1e-9
 
 Names: TypeAlias = Sequence[str] | None
 
@@ -71,7 +77,6 @@ class LabeledMDP:
         if not len(self.ends):
             object.__setattr__(self, "ends", np.zeros(len(self.probs), dtype=bool))
         self._validate_rows()
-        self._validate_start()
         self._validate_names("observation", self.observation_names, self.num_observations)
         self._validate_names("action", self.action_names, self.num_actions)
         require_rules(self.labelling, self.num_observations, self.num_actions)
@@ -83,33 +88,13 @@ class LabeledMDP:
 
     def _validate_rows(self) -> None:
         if np.any(np.diff(self.indptr) == 0):
-            o, a = self._pair(int(np.argmax(np.diff(self.indptr) == 0)))
-            raise ModelError(f"{self.describe(o, a)} has no successors; every pair needs a row")
-        bad = ~((self.probs > 0.0) & (self.probs <= 1.0 + ROW_TOLERANCE))
-        if bad.any():
-            edge = int(np.argmax(bad))
-            o, a = self._pair(int(np.searchsorted(self.indptr, edge, side="right")) - 1)
-            raise ModelError(f"{self.describe(o, a)}: probability {self.probs[edge]:g}; it must lie in [0, 1]")
+            pair = self._pair_name(int(np.argmax(np.diff(self.indptr) == 0)))
+            raise ModelError(f"{pair} has no successors; every pair needs a row")
         sums = np.add.reduceat(self.probs, self.indptr[:-1])
         off = ~(np.abs(sums - 1.0) <= ROW_TOLERANCE)
         if off.any():
             row = int(np.argmax(off))
-            o, a = self._pair(row)
-            raise ModelError(f"{self.describe(o, a)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
-        if self.successors.min() < 0 or self.successors.max() >= self.num_observations:
-            raise ModelError(
-                f"a successor outside the observations 0 … {self.num_observations - 1}: "
-                f"{self.successors.min()} … {self.successors.max()} occur"
-            )
-
-    def _validate_start(self) -> None:
-        if self.start_probs.shape != (self.num_observations,):
-            raise ModelError(
-                f"start has shape {self.start_probs.shape}; expected ({self.num_observations},), one per observation"
-            )
-        total = float(self.start_probs.sum())
-        if not (np.all(self.start_probs >= 0.0) and abs(total - 1.0) <= ROW_TOLERANCE):
-            raise ModelError(f"start: probabilities sum to {total:.12g}; they must lie in [0, 1] and sum to 1")
+            raise ModelError(f"{self._pair_name(row)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
 
     def _validate_names(self, kind: str, names: tuple[str, ...] | None, expected: int) -> None:
         if names is None:
@@ -130,8 +115,8 @@ class LabeledMDP:
         used, compact = np.unique(numbers, return_inverse=True)
         return compact.astype(np.int32), tuple(sets[i] for i in used)
 
-    def _pair(self, row: int) -> tuple[int, int]:
-        return divmod(row, self.num_actions)
+    def _pair_name(self, row: int) -> str:
+        return self.describe(*divmod(row, self.num_actions))
 
     def __repr__(self) -> str:
         sizes = {"observation": self.num_observations, "action": self.num_actions, "edge": len(self.probs)}
@@ -168,35 +153,20 @@ class LabeledMDP:
 
     @classmethod
     def from_dense(
-        cls,
-        transition_probs: ArrayLike,
-        labels: Labels = (),
-        start: Start = 0,
-        *,
-        observations: Names = None,
-        actions: Names = None,
+        cls, transition_probs: ArrayLike, labels: Labels = (), start: Start = 0, **others: Any
     ) -> LabeledMDP:
-        """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a)."""
+        """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a).
+
+        All else, such as the names ``observations`` and ``actions``, is as in ``from_entries``.
+        """
         dense = as_numbers(transition_probs, "transition_probs")
         if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
             raise ModelError(f"transition_probs has shape {dense.shape}; expected (O, A, O)")
-        if not np.isfinite(dense).all():
-            raise ModelError("transition_probs holds NaN or infinity; probabilities must lie in [0, 1]")
-        num_observations, num_actions, _ = dense.shape
-        o, a, z = np.nonzero(dense)
-        sizes, entries = (num_observations, num_actions), (o, a, z, dense[o, a, z])
-        return cls.from_entries(*sizes, *entries, labels, start, observations=observations, actions=actions)
+        (num_observations, num_actions, _), (o, a, z) = dense.shape, np.nonzero(dense)
+        return cls.from_entries(num_observations, num_actions, o, a, z, dense[o, a, z], labels, start, **others)
 
     @classmethod
-    def from_sparse(
-        cls,
-        matrices: Sequence[Any],
-        labels: Labels = (),
-        start: Start = 0,
-        *,
-        observations: Names = None,
-        actions: Names = None,
-    ) -> LabeledMDP:
+    def from_sparse(cls, matrices: Sequence[Any], labels: Labels = (), start: Start = 0, **others: Any) -> LabeledMDP:
         """Make an MDP from one SciPy sparse matrix [O, O] for each action, rows = observations."""
         from scipy.sparse import coo_array
 
@@ -204,12 +174,10 @@ class LabeledMDP:
         shapes = {coo.shape for coo in coos}
         if len(shapes) != 1 or len(shape := shapes.pop()) != 2 or shape[0] != shape[1]:
             raise ModelError("matrices must be one or more square sparse matrices of one shape, one per action")
-        o = np.concatenate([coo.coords[0] for coo in coos])
-        z = np.concatenate([coo.coords[1] for coo in coos])
+        columns = zip(*((*coo.coords, coo.data) for coo in coos), strict=True)
+        o, z, probs = map(np.concatenate, columns)
         a = np.repeat(np.arange(len(coos)), [coo.nnz for coo in coos])
-        probs = np.concatenate([coo.data for coo in coos]).astype(np.float64)
-        sizes, entries = (shape[0], len(coos)), (o, a, z, probs)
-        return cls.from_entries(*sizes, *entries, labels, start, observations=observations, actions=actions)
+        return cls.from_entries(shape[0], len(coos), o, a, z, probs, labels, start, **others)
 
     @classmethod
     def from_rows(
@@ -219,15 +187,12 @@ class LabeledMDP:
         rows: Mapping[tuple[int, int], Mapping[int, float]],
         labels: Labels = (),
         start: Start = 0,
-        *,
-        observations: Names = None,
-        actions: Names = None,
+        **others: Any,
     ) -> LabeledMDP:
         """Make an MDP from rows: rows[o, a] = {o': p(o'|o, a)}."""
         entries = [(o, a, z, p) for (o, a), row in rows.items() for z, p in row.items()]
-        columns = [np.array(column) for column in zip(*entries, strict=True)] or [np.zeros(0)] * 4
-        parts: Any = {"labels": labels, "start": start, "observations": observations, "actions": actions}
-        return cls.from_entries(num_observations, num_actions, *columns, **parts)
+        o, a, z, probs = map(np.array, zip(*entries, strict=True)) if entries else [np.zeros(0)] * 4
+        return cls.from_entries(num_observations, num_actions, o, a, z, probs, labels, start, **others)
 
     @classmethod
     def from_entries(

@@ -12,6 +12,7 @@ from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.machines.labels import Labelling
 
+ROW_TOLERANCE = 1e-9  # of sums of probabilities
 MAX_ACTIONS = 1 << 15  # policies are stored as int16 at most
 
 Start: TypeAlias = int | Mapping[int, float] | ArrayLike
@@ -74,7 +75,7 @@ def transition_columns(
     lengths = [len(column) for column in (sources, actions, targets, weights)]
     if len(set(lengths)) > 1:
         raise ModelError(f"o, a, z and probs have {lengths} entries; they must have the same length")
-    bad = ~(weights >= 0.0)
+    bad = ~((weights >= 0.0) & (weights < np.inf))
     if bad.any():
         i = int(np.argmax(bad))
         raise ModelError(
@@ -84,6 +85,17 @@ def transition_columns(
 
 
 def start_probs_of(start: Start, num_observations: int) -> NDArray[np.float64]:
+    """Return the distribution of the first observation, or say what is wrong with it."""
+    probs = _start_array(start, num_observations)
+    if probs.shape != (num_observations,):
+        raise ModelError(f"start has shape {probs.shape}; expected ({num_observations},), one per observation")
+    total = float(probs.sum())
+    if not (np.all(probs >= 0.0) and abs(total - 1.0) <= ROW_TOLERANCE):
+        raise ModelError(f"start: probabilities sum to {total:.12g}; they must lie in [0, 1] and sum to 1")
+    return probs
+
+
+def _start_array(start: Start, num_observations: int) -> NDArray[np.float64]:
     if isinstance(start, int | np.integer | Mapping):
         weights = start if isinstance(start, Mapping) else {int(start): 1.0}
         probs = np.zeros(num_observations)

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from praemia.limits import require_memory
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
+
+PRODUCT = "product"  # the one state
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,35 +132,23 @@ def product_edges(task: Task) -> ProductEdges:
 
 
 class RewardLaws:
-    """The laws by which a machine pays, each with a label, and the machine of one state that pays by these labels.
-
-    A law's label holds the bits of its number; the law of steps on which nothing happens has the empty label.
-    """
+    """The distributions of rewards that a machine has, each with a label, and the machine of one state that pays by
+    these labels. Steps on which nothing happens have the empty label."""
 
     def __init__(self, machine: RewardMachine) -> None:
         paid = chain.from_iterable(chain.from_iterable(map(machine.possible_outcomes, machine.states)))
-        laws = list(dict.fromkeys((machine.idle_reward, *(outcome.reward for outcome in paid))))
-        bits = range((len(laws) - 1).bit_length())
-        self.labels: dict[Reward, Label] = {
-            law: frozenset(f"law_{bit}" for bit in bits if number >> bit & 1) for number, law in enumerate(laws)
-        }
-        names = tuple(f"law_{bit}" for bit in bits)
-        rules = tuple(_pays(law, label, names) for law, label in self.labels.items() if label)
-        self.machine = RewardMachine((PRODUCT,), PRODUCT, names, rules, idle_reward=machine.idle_reward)
+        laws = dict.fromkeys(outcome.reward for outcome in paid if outcome.reward != machine.idle_reward)
+        names = {law: f"law_{number}" for number, law in enumerate(laws)}
+        self.labels = {machine.idle_reward: Label(), **{law: Label({name}) for law, name in names.items()}}
+        rules = tuple(Rule(PRODUCT, parse_guard(name), (Outcome(PRODUCT, 1.0, law),)) for law, name in names.items())
+        parts = ((PRODUCT,), PRODUCT, tuple(names.values()), rules)
+        self.machine = RewardMachine(*parts, first_match=True, idle_reward=machine.idle_reward)
 
     def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
         """Return the label of a move of the machine; a move that cannot happen counts as one that pays nothing."""
         outcomes = machine.outcomes(machine.states[m], label)
         moves = (outcome for outcome in outcomes if machine.index[outcome.target] == m_next)
         return next((self.labels[outcome.reward] for outcome in moves), frozenset())
-
-
-PRODUCT = "product"
-
-
-def _pays(law: Reward, label: Label, names: tuple[str, ...]) -> Rule:
-    guard = " & ".join(name if name in label else f"!{name}" for name in names)
-    return Rule(PRODUCT, parse_guard(guard), (Outcome(PRODUCT, 1.0, law),))
 
 
 @dataclass(frozen=True, kw_only=True)
