@@ -7,18 +7,16 @@ the user's function ``encode``. An episode may end before the horizon: the steps
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from praemia.envs.indexing import MAX_SIZE, EncodedIndex, FiniteIndex, Index
 from praemia.envs.step_labels import NextLabels, RecordTo, StepLabels, TraceRecorder, as_step_labels, step_label
-from praemia.errors import ModelError, require_flag, require_whole
+from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.task import MAX_HORIZON, require_discount, require_machine
-from praemia.text_tables import plural
+from praemia.tasks.base import BaseTask
 
 if TYPE_CHECKING:
     import gymnasium
@@ -30,8 +28,8 @@ ENCODE = (
 FEWER_ACTIONS = "choose from finitely many actions, for example with gymnasium.wrappers.DiscretizeAction"
 
 
-@dataclass(frozen=True, eq=False)
-class BlackBox:
+@dataclass(frozen=True, eq=False, repr=False)
+class BlackBox(BaseTask):
     """A Gymnasium environment to learn in, with the labels, the machine and the horizon of the task.
 
     Parameters
@@ -43,8 +41,9 @@ class BlackBox:
         appears in a run; needed for all other observations. Learners that need labels of steps not taken are refused.
     num_observations : the maximum number of values of ``encode``. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
-    discount : γ; a reward at step h counts γ^h times.
+    discount : γ; a reward at step h counts γ^h times. With one below 1 the horizon may be None, as in a ``Task``.
     until_done : whether an episode ends once no further reward, positive or negative, is possible.
+    name : the environment's, if it is not given.
 
     Examples
     --------
@@ -61,30 +60,33 @@ class BlackBox:
     env: gymnasium.Env[Any, Any]
     labels: StepLabels | NextLabels
     machine: RewardMachine
-    horizon: int
+    horizon: int | None
     encode: Callable[[Any], Hashable] | None = None
     num_observations: int = None  # type: ignore[assignment]  # filled in below
     record: RecordTo = None
     discount: float = 1.0
     until_done: bool = False
+    name: str = ""
+    max_steps: int = field(init=False)
     observations: Index = field(init=False, repr=False)
     actions: FiniteIndex = field(init=False, repr=False)
     recorder: TraceRecorder = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         require_env(self.env)
-        require_machine(self.machine)
-        require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
-        require_flag("until_done", self.until_done, ModelError)
+        named = str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
+        self.__dict__.update(name=self.name or named)
         observations = self._index_observations()
         self.__dict__.update(
-            labels=as_step_labels(self.labels),
-            discount=require_discount(self.discount),
             observations=observations,
-            actions=FiniteIndex(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
-            recorder=TraceRecorder(self.record),
             num_observations=observations.size,
+            actions=FiniteIndex(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
         )
+        self._complete()
+
+    def _complete(self) -> None:
+        self._complete_length()
+        self.__dict__.update(labels=as_step_labels(self.labels), recorder=TraceRecorder(self.record))
 
     def _index_observations(self) -> Index:
         if self.encode is None:
@@ -100,18 +102,6 @@ class BlackBox:
         if limit is None:
             raise ModelError("encode= without num_observations=; give the maximum number of its values")
         return EncodedIndex(self.encode, require_whole("num_observations", limit, 1, MAX_SIZE, ModelError))
-
-    def __repr__(self) -> str:
-        return f"BlackBox({self.name!r}, {plural(self.machine.num_states, 'machine state')}, horizon {self.horizon})"
-
-    @property
-    def name(self) -> str:
-        return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
-
-    @cached_property
-    def done_states(self) -> frozenset[int]:
-        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
-        return self.machine.settled_states if self.until_done else frozenset()
 
     @property
     def num_actions(self) -> int:
@@ -172,12 +162,11 @@ class BlackBox:
     def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
         """Return the same box, with the same indices of observations, under other labels and another machine.
 
-        Its episodes do not end with the machine, and nothing is discounted or recorded.
+        Its episodes are as long, do not end with the machine, and nothing is discounted or recorded.
         """
-        other = copy(self)
-        other.__dict__.pop("done_states", None)
-        other.__dict__.update(labels=labels, machine=machine, record=None, until_done=False, discount=1.0)
-        return other
+        return self.changed(
+            labels=labels, machine=machine, record=None, horizon=self.max_steps, until_done=False, discount=1.0
+        )
 
 
 def require_env(env: object) -> None:

@@ -15,8 +15,8 @@ from praemia.envs.step_labels import NextLabels, RecordTo, StepLabels, TraceReco
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.base import MAX_HORIZON, require_machine
 from praemia.tasks.machine_table import MachineSampler
-from praemia.tasks.task import MAX_HORIZON, require_machine
 
 MACHINE_STATE, OBSERVATION = "machine_state", "observation"
 STREAM = 1  # tells the machine's random numbers from the environment's, which come from the same seed
