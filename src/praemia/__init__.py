@@ -16,7 +16,7 @@ from praemia.learners.registry import CLASSES
 
 __version__ = version("praemia")
 
-_MODULES = ("deep", "envs", "learners", "patterns", "testing", "theory")
+_MODULES = ("deep", "envs", "labels", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.comparison": ("compare",),
     "praemia.pictures.show": ("show",),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from praemia.envs.indexing import MAX_SIZE, EncodedIndex, FiniteIndex, Index
-from praemia.envs.step_labels import NextLabels, RecordTo, StepLabels, TraceRecorder, as_step_labels, step_label
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
@@ -35,8 +35,10 @@ class BlackBox(BaseTask):
     Parameters
     ----------
     env : the environment. Finite spaces need nothing more: Discrete, MultiDiscrete, MultiBinary, Tuple, Dict.
-    labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; or
-        a dictionary from next observations to propositions. One proposition may be given as text.
+    labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; a
+        dictionary from next observations to propositions, or from propositions to functions that tell whether they
+        hold; ``praemia.labels.predicates``; or the key of ``info`` that holds the propositions. One proposition may be
+        given as text.
     encode : a function from an observation to an integer, or to something hashable, which gets an index when it first
         appears in a run; needed for all other observations. Learners that need labels of steps not taken are refused.
     num_observations : the maximum number of values of ``encode``. Without ``encode``, the size of the space.
@@ -58,7 +60,7 @@ class BlackBox(BaseTask):
     """
 
     env: gymnasium.Env[Any, Any]
-    labels: StepLabels | NextLabels
+    labels: LabelsOfSteps
     machine: RewardMachine
     horizon: int | None
     encode: Callable[[Any], Hashable] | None = None
@@ -68,6 +70,7 @@ class BlackBox(BaseTask):
     until_done: bool = False
     name: str = ""
     max_steps: int = field(init=False)
+    label: StepLabeller = field(init=False)  # of a step (o, a, o', info), in the environment's own terms
     observations: Index = field(init=False, repr=False)
     actions: FiniteIndex = field(init=False, repr=False)
     recorder: TraceRecorder = field(init=False, repr=False)
@@ -83,10 +86,13 @@ class BlackBox(BaseTask):
             actions=FiniteIndex(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
         )
         self._complete()
+        if self.label.declared is not None:
+            self.warn_of_absent(self.label.declared, "has", 4)
 
     def _complete(self) -> None:
         self._complete_length()
-        self.__dict__.update(labels=as_step_labels(self.labels), recorder=TraceRecorder(self.record))
+        label = StepLabeller(self.labels, self.machine, self.env)
+        self.__dict__.update(label=label, recorder=TraceRecorder(self.record))
 
     def _index_observations(self) -> Index:
         if self.encode is None:
@@ -144,13 +150,13 @@ class BlackBox(BaseTask):
         o = self.observations.number(observed)
         return o, self.observations.element(o) if isinstance(self.observations, FiniteIndex) else deepcopy(observed)
 
-    def label(self, o: Any, a: Any, z: Any, info: dict[str, Any]) -> Label:
-        """Return the label of a step, in the environment's own terms, checked against the machine's propositions."""
-        return step_label(self.labels, self.machine, (o, a, z), info)  # type: ignore[arg-type]  # a function by now
-
     def step_name(self, o: int, a: int, z: int) -> str:
         """Write a step (o, a, o') with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
+
+    def warn_of_unmet(self, num_episodes: int) -> None:
+        """Warn of a proposition that the machine reads and no label has had so far."""
+        self.warn_of_absent(frozenset().union(*self.label.met), f"had in {num_episodes} episodes", 2)
 
     def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
         """Record the labels and rewards of an episode, if that is wanted."""

@@ -29,6 +29,7 @@ from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
 from praemia.tasks.spec import EveryStep, TaskSpec
 
+PATIENCE = 100  # episodes after which a proposition that no label had is warned of
 PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on ``info``
 
 
@@ -152,6 +153,8 @@ class BoxWorld(World):
             self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
             self.progress["played"] += 1
             self.progress["steps"] += len(steps)
+            if self.played == PATIENCE and not self._is_strict:
+                self.box.warn_of_unmet(PATIENCE)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
