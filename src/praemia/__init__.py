@@ -54,7 +54,7 @@ _HOMES = {
     "praemia.tasks.spec": ("TaskSpec",),
     "praemia.errors": ("PraemiaError",),
 }
-_MODULES = ("envs", "patterns", "learners", "testing", "theory", "deep")
+_MODULES = ("envs", "labels", "patterns", "learners", "testing", "theory", "deep")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [*_HOME_OF, *_MODULES]

@@ -316,7 +316,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
 def test_wrong_options_are_refused(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         MachineWrapper(Always(Box(0.0, 1.0, (2, 2))), event, patterns_machine(), **options)
-    with pytest.raises(ModelError, match=r"labels=3; expected a function .* or a dictionary"):
+    with pytest.raises(ModelError, match=r"labels=3; expected a function .* a dictionary"):
         MachineWrapper(Always(Discrete(2)), 3, patterns_machine())  # type: ignore[arg-type]
     env = MachineWrapper(Always(Box(0.0, 1.0, (2,))), {0: "event"}, patterns_machine())
     env.reset(seed=0)

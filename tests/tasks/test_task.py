@@ -16,9 +16,10 @@ from praemia.envs.riverswim import riverswim
 from praemia.errors import ModelError, PraemiaWarning
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
+from praemia.tasks.base import MAX_HORIZON
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.task import MAX_HORIZON, Task
+from praemia.tasks.task import Task
 
 MACHINE = MachineBuilder(initial="q", propositions=("goal",)).edge("q", "goal", "r", reward=1).build()
 

@@ -7,18 +7,16 @@ the user's function ``encode``. An episode may end before the horizon: the steps
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from praemia.envs.indexing import MAX_SIZE, EncodedIndex, FiniteIndex, Index
-from praemia.envs.step_labels import NextLabels, RecordTo, StepLabels, TraceRecorder, as_step_labels, step_label
-from praemia.errors import ModelError, require_flag, require_whole
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
+from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.task import MAX_HORIZON, require_discount, require_machine
-from praemia.text_tables import plural
+from praemia.tasks.base import BaseTask
 
 if TYPE_CHECKING:
     import gymnasium
@@ -30,21 +28,24 @@ ENCODE = (
 FEWER_ACTIONS = "choose from finitely many actions, for example with gymnasium.wrappers.DiscretizeAction"
 
 
-@dataclass(frozen=True, eq=False)
-class BlackBox:
+@dataclass(frozen=True, eq=False, repr=False)
+class BlackBox(BaseTask):
     """A Gymnasium environment to learn in, with the labels, the machine and the horizon of the task.
 
     Parameters
     ----------
     env : the environment. Finite spaces need nothing more: Discrete, MultiDiscrete, MultiBinary, Tuple, Dict.
-    labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; or
-        a dictionary from next observations to propositions. One proposition may be given as text.
+    labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; a
+        dictionary from next observations to propositions, or from propositions to functions that tell whether they
+        hold; ``praemia.labels.predicates``; or the key of ``info`` that holds the propositions. One proposition may be
+        given as text.
     encode : a function from an observation to an integer, or to something hashable, which gets an index when it first
         appears in a run; needed for all other observations. Learners that need labels of steps not taken are refused.
     num_observations : the maximum number of values of ``encode``. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
-    discount : γ; a reward at step h counts γ^h times.
+    discount : γ; a reward at step h counts γ^h times. With one below 1 the horizon may be None, as in a ``Task``.
     until_done : whether an episode ends once no further reward, positive or negative, is possible.
+    name : the environment's, if it is not given.
 
     Examples
     --------
@@ -59,32 +60,39 @@ class BlackBox:
     """
 
     env: gymnasium.Env[Any, Any]
-    labels: StepLabels | NextLabels
+    labels: LabelsOfSteps
     machine: RewardMachine
-    horizon: int
+    horizon: int | None
     encode: Callable[[Any], Hashable] | None = None
     num_observations: int = None  # type: ignore[assignment]  # filled in below
     record: RecordTo = None
     discount: float = 1.0
     until_done: bool = False
+    name: str = ""
+    max_steps: int = field(init=False)
+    label: StepLabeller = field(init=False)  # of a step (o, a, o', info), in the environment's own terms
     observations: Index = field(init=False, repr=False)
     actions: FiniteIndex = field(init=False, repr=False)
     recorder: TraceRecorder = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         require_env(self.env)
-        require_machine(self.machine)
-        require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
-        require_flag("until_done", self.until_done, ModelError)
+        named = str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
+        self.__dict__.update(name=self.name or named)
         observations = self._index_observations()
         self.__dict__.update(
-            labels=as_step_labels(self.labels),
-            discount=require_discount(self.discount),
             observations=observations,
-            actions=FiniteIndex(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
-            recorder=TraceRecorder(self.record),
             num_observations=observations.size,
+            actions=FiniteIndex(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
         )
+        self._complete()
+        if self.label.declared is not None:
+            self.warn_of_absent(self.label.declared, "has", 4)
+
+    def _complete(self) -> None:
+        self._complete_length()
+        label = StepLabeller(self.labels, self.machine, self.env)
+        self.__dict__.update(label=label, recorder=TraceRecorder(self.record))
 
     def _index_observations(self) -> Index:
         if self.encode is None:
@@ -100,18 +108,6 @@ class BlackBox:
         if limit is None:
             raise ModelError("encode= without num_observations=; give the maximum number of its values")
         return EncodedIndex(self.encode, require_whole("num_observations", limit, 1, MAX_SIZE, ModelError))
-
-    def __repr__(self) -> str:
-        return f"BlackBox({self.name!r}, {plural(self.machine.num_states, 'machine state')}, horizon {self.horizon})"
-
-    @property
-    def name(self) -> str:
-        return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
-
-    @cached_property
-    def done_states(self) -> frozenset[int]:
-        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
-        return self.machine.settled_states if self.until_done else frozenset()
 
     @property
     def num_actions(self) -> int:
@@ -154,13 +150,13 @@ class BlackBox:
         o = self.observations.number(observed)
         return o, self.observations.element(o) if isinstance(self.observations, FiniteIndex) else deepcopy(observed)
 
-    def label(self, o: Any, a: Any, z: Any, info: dict[str, Any]) -> Label:
-        """Return the label of a step, in the environment's own terms, checked against the machine's propositions."""
-        return step_label(self.labels, self.machine, (o, a, z), info)  # type: ignore[arg-type]  # a function by now
-
     def step_name(self, o: int, a: int, z: int) -> str:
         """Write a step (o, a, o') with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
+
+    def warn_of_unmet(self, num_episodes: int) -> None:
+        """Warn of a proposition that the machine reads and no label has had so far."""
+        self.warn_of_absent(frozenset().union(*self.label.met), f"had in {num_episodes} episodes", 2)
 
     def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
         """Record the labels and rewards of an episode, if that is wanted."""
@@ -172,12 +168,11 @@ class BlackBox:
     def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
         """Return the same box, with the same indices of observations, under other labels and another machine.
 
-        Its episodes do not end with the machine, and nothing is discounted or recorded.
+        Its episodes are as long, do not end with the machine, and nothing is discounted or recorded.
         """
-        other = copy(self)
-        other.__dict__.pop("done_states", None)
-        other.__dict__.update(labels=labels, machine=machine, record=None, until_done=False, discount=1.0)
-        return other
+        return self.changed(
+            labels=labels, machine=machine, record=None, horizon=self.max_steps, until_done=False, discount=1.0
+        )
 
 
 def require_env(env: object) -> None:

@@ -8,8 +8,9 @@ from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import SLIP, Letters, Slip
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.base import require_machine
 from praemia.tasks.reachability import unreached_text
-from praemia.tasks.task import Task, require_machine
+from praemia.tasks.task import Task
 
 
 def grid(

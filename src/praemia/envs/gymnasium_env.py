@@ -21,7 +21,7 @@ from praemia.kernels.records import pay
 from praemia.pictures.renderers import render_image
 from praemia.pictures.task_picture import frame_scene, task_picture
 from praemia.pictures.text_map import page_text
-from praemia.tasks.task import Task
+from praemia.tasks.task import Task, require_task
 
 
 class TaskEnv(gymnasium.Env[Any, Any]):
@@ -54,8 +54,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, task: Task, *, render_mode: str | None = None) -> None:
-        if not isinstance(task, Task):
-            raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
+        require_task(task, "a TaskEnv")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ParameterError(
                 f"render_mode={render_mode!r}; expected 'ansi', 'rgb_array' or None: for others, wrap an environment "

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import require_env
 from praemia.envs.indexing import FiniteIndex
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.machines.labels import Label, Labelling, Labels, as_labelling
+from praemia.labels import Predicates
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling, by_proposition
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 
@@ -54,8 +55,9 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     ----------
     env_or_id : an environment, or an id such as ``"FrozenLake-v1"``. Wrappers that change observations, actions or what
         happens are refused, because the table does not know of them.
-    labels : a function (o, a, o') → propositions, or a dictionary from next observations to propositions, in the
-        environment's own terms; or label rules, which name observations and actions by their indices, from 0.
+    labels : a function (o, a, o') → propositions, or a dictionary, from next observations to propositions or from
+        propositions to functions, in the environment's own terms; predicates (``praemia.labels``); or label rules,
+        which name observations and actions by their indices, from 0.
     make_kwargs : arguments of ``gymnasium.make`` for an id.
 
     Returns
@@ -137,8 +139,10 @@ def _check_wrappers(env: gymnasium.Env[Any, Any], name: str) -> None:
 
 def _own_terms(labels: Labels, observations: FiniteIndex, actions: FiniteIndex) -> Labelling:
     """Return the labels of transitions between indices, from a function or dictionary in the environment's terms."""
-    if isinstance(labels, Mapping):
-        labels = {observations.number(o): names for o, names in labels.items()}
+    if isinstance(labels, Mapping) and by_proposition(labels) is None:
+        labels = {observations.number(o): names for o, names in labels.items()}  # type: ignore[assignment]
+    if isinstance(labels, Predicates):
+        labels.require_spaces(observations.space, actions.space)
     labelling = as_labelling(labels)
     if labelling.function is None:
         return labelling

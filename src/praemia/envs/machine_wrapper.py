@@ -11,12 +11,12 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
-from praemia.envs.step_labels import NextLabels, RecordTo, StepLabels, TraceRecorder, as_step_labels, step_label
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.base import MAX_HORIZON, require_machine
 from praemia.tasks.machine_table import MachineSampler
-from praemia.tasks.task import MAX_HORIZON, require_machine
 
 MACHINE_STATE, OBSERVATION = "machine_state", "observation"
 STREAM = 1  # tells the machine's random numbers from the environment's, which come from the same seed
@@ -63,8 +63,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     Parameters
     ----------
     env : the environment.
-    labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; or
-        a dictionary from next observations to propositions. One proposition may be given as text.
+    labels : the labels of steps, in any of the forms that ``BlackBox`` takes.
     machine : the machine.
     horizon : truncate episodes after so many steps; None: leave that to the environment.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
@@ -87,7 +86,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
-        labels: StepLabels | NextLabels,
+        labels: LabelsOfSteps,
         machine: RewardMachine,
         horizon: int | None = None,
         *,
@@ -104,7 +103,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         arguments = {"labels": labels, "machine": machine, "horizon": horizon, **options}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.labels, self.machine, self.horizon, self.add_reward = as_step_labels(labels), machine, horizon, add_reward
+        self.machine, self.horizon, self.add_reward = machine, horizon, add_reward
+        self.label = StepLabeller(labels, machine, env)
         self.observation_space = with_machine_state(env.observation_space, machine.num_states)
         self.done_states = machine.settled_states if until_done else frozenset()
         self.sampler = MachineSampler(machine)
@@ -156,10 +156,6 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             self._recorder.end_episode()
         info = self._with_machine(info, label) | {"environment": env_step}
         return self._agent_state(observation), reward, terminated, truncated, info
-
-    def label(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
-        """Return the label of a step, checked against the machine's propositions."""
-        return step_label(self.labels, self.machine, (o, a, o_next), info)
 
     def close(self) -> None:
         """Close the environment; the steps of an unfinished episode are recorded."""

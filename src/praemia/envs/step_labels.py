@@ -7,48 +7,86 @@ reward.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, TypeAlias
 
-from praemia.errors import FileError, ModelError, ParameterError
-from praemia.machines.labels import Label, as_label
+from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
+from praemia.labels import Predicates
+from praemia.machines.labels import Label, as_label, by_proposition
 from praemia.machines.machine import RewardMachine
 
 StepLabels: TypeAlias = Callable[[Any, Any, Any, dict[str, Any]], str | Iterable[str]]
 NextLabels: TypeAlias = Mapping[Any, str | Iterable[str]]
+LabelsOfSteps: TypeAlias = StepLabels | NextLabels | Mapping[str, Callable[..., object]] | str
 RecordTo: TypeAlias = str | Path | list[Any] | None
 
 
-def as_step_labels(labels: StepLabels | NextLabels) -> StepLabels:
-    """Return a function (observation, action, next observation, info) → propositions."""
+class StepLabeller:
+    """The label of every step of an environment, checked against the propositions of a machine.
+
+    ``labels`` is in one of the forms that ``BlackBox`` lists. ``declared`` are the propositions that labels can have,
+    where that is known beforehand; ``met`` are the labels so far.
+    """
+
+    def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any) -> None:
+        self._function = _function_of(labels)
+        self._propositions, self.met = machine.propositions, {frozenset[str]()}
+        self.declared: Label | None = None
+        if isinstance(labels, Predicates):
+            labels.require_spaces(env.observation_space, env.action_space)
+            self.declared = labels.propositions
+        elif isinstance(labels, Mapping):
+            values = labels if by_proposition(labels) else labels.values()
+            self.declared = frozenset().union(*(as_label(value, "a label") for value in values))
+        as_label(sorted(self.declared or ()), "labels: their dictionary", self._propositions)
+
+    def __call__(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
+        """Return the label of a step."""
+        found = self._function(o, a, o_next, info)
+        try:
+            label: Any = frozenset((found,) if isinstance(found, str) else found)
+            if label in self.met:
+                return label  # type: ignore[no-any-return]
+        except TypeError:  # not several names: refused below
+            label = found
+        step = ", ".join(map(brief, (o, a, o_next)))
+        given = label if isinstance(found, Iterator) else found
+        label = as_label(given, f"the label of ({step})", self._propositions)
+        self.met.add(label)
+        return label  # type: ignore[no-any-return]
+
+
+def _function_of(labels: LabelsOfSteps) -> StepLabels:
+    """Return labels of any form as a function (observation, action, next observation, info) → propositions."""
+    if isinstance(labels, str):
+        return partial(_from_info, labels)
     if isinstance(labels, Mapping):
-        table = dict(labels)
-
-        def label(o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> str | Iterable[str]:
-            try:
-                return table.get(o_next, ())
-            except TypeError:
-                raise ModelError(
-                    f"labels by next observation, and {brief(o_next)} is not hashable; give a function (o, a, o', info)"
-                ) from None
-
-        return label
+        return by_proposition(labels) or partial(_from_table, dict(labels))
     if not callable(labels):
         raise ModelError(
-            f"labels={labels!r}; expected a function (o, a, o', info) -> propositions, or a dictionary from next "
-            "observations to propositions"
+            f"labels={labels!r}; expected a function (o, a, o', info) -> propositions, a dictionary from next "
+            "observations to propositions or from propositions to functions, praemia.labels.predicates, or the key of "
+            "info that holds them"
         )
     return labels
 
 
-def step_label(labels: StepLabels, machine: RewardMachine, step: tuple[Any, Any, Any], info: dict[str, Any]) -> Label:
-    """Return the label of a step (o, a, o'), checked against the machine's propositions."""
-    propositions = labels(*step, info)
-    if isinstance(propositions, set | frozenset) and propositions.issubset(machine.propositions):
-        return frozenset(propositions)
-    return as_label(propositions, f"the label of ({', '.join(map(brief, step))})", machine.propositions)
+def _from_table(table: dict[Any, Any], o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> str | Iterable[str]:
+    try:
+        return table.get(o_next, ())  # type: ignore[no-any-return]
+    except TypeError:
+        raise ModelError(
+            f"labels by next observation, and {brief(o_next)} is not hashable; give a function (o, a, o', info)"
+        ) from None
+
+
+def _from_info(key: str, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> str | Iterable[str]:
+    if key not in info:
+        raise ModelError(f"labels={key!r}, and the info of a step has no such entry{did_you_mean(key, info)}")
+    return info[key]  # type: ignore[no-any-return]
 
 
 class TraceRecorder:

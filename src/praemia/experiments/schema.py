@@ -24,7 +24,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from praemia.experiments.jobs import MAX_RUNS
 from praemia.files.schema import Part
 from praemia.limits import MAX_EPISODES
-from praemia.tasks.task import MAX_HORIZON
+from praemia.tasks.base import MAX_HORIZON
 
 MAX_TASKS = 100_000
 

@@ -20,9 +20,10 @@ from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.labels import Labelling, SeenLabels
+from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
-from praemia.tasks.task import Task, require_discount
+from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 Column: TypeAlias = NDArray[np.int64]

@@ -44,7 +44,7 @@ class Environment:
         if isinstance(source, BlackBox):
             source.observations.forget()
         self.source, self.worlds = source, list[World]()
-        self.horizon = source.max_steps if isinstance(source, Task) else source.horizon
+        self.horizon = source.max_steps
         self._seen = SeenLabels(frozenset({HERE}))
         self.labelling = source.mdp.labelling if isinstance(source, Task) else Labelling(function=self._seen)
 

@@ -18,12 +18,13 @@ from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.records import UNKNOWN
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.base import MAX_HORIZON, require_discount
 from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
-from praemia.tasks.task import MAX_HORIZON, Task, require_discount
+from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset

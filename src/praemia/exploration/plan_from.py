@@ -21,7 +21,8 @@ from praemia.exploration.trajectories import SIMULATIONS, SearchPolicy, Trajecto
 from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
-from praemia.tasks.task import MAX_HORIZON, Task
+from praemia.tasks.base import MAX_HORIZON
+from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 MAX_SIMULATIONS = 10**9

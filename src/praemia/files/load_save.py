@@ -17,7 +17,7 @@ from praemia.files.formats.txt import read_txt
 from praemia.files.source import read_text
 from praemia.files.writing import dump, dump_as_json
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.task import Task
+from praemia.tasks.task import Task, require_task
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,7 @@ def save_task(task: Task, path: str | Path) -> None:
     Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
     """
     require_writable(path, "task")
+    require_task(task, "a task file")
     write = WRITERS.get(Path(path).suffix.lower(), write_drn)
     write_whole(Path(path), write(task).encode())
 

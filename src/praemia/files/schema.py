@@ -26,8 +26,8 @@ from pydantic import (
 )
 
 from praemia.envs.grid_text import SLIP
+from praemia.tasks.base import MAX_HORIZON
 from praemia.tasks.mdp_input import ROW_TOLERANCE
-from praemia.tasks.task import MAX_HORIZON
 
 MAX_COUNT = 10**15  # far beyond any memory, and still a number to be printed in a message
 

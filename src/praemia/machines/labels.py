@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,17 +94,31 @@ class Labelling:
         return frozenset().union(*(rule.propositions for rule in self.rules))
 
 
-Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction | Mapping[int, str | Iterable[str]]
+StepFunction: TypeAlias = Callable[..., object]
+Labels: TypeAlias = (
+    Labelling | Iterable[LabelRule] | LabelFunction | Mapping[int, str | Iterable[str]] | Mapping[str, StepFunction]
+)
 
 
 def as_labelling(labels: Labels) -> Labelling:
-    """Turn rules, a function or propositions by next observation into the labelling that they describe."""
+    """Turn rules, a function, propositions by next observation or functions by proposition into a labelling.
+
+    Functions are called with (o, a, o'); one that needs a fourth argument, ``info``, gets an empty one.
+    """
     if isinstance(labels, Labelling):
         return labels
-    if callable(labels):
-        return Labelling(function=labels)
+    if isinstance(labels, str):
+        raise ModelError(
+            f"labels={labels!r} would be an entry of info, which a table of transitions does not have; give label "
+            "rules, a function (o, a, o') -> propositions, or a dictionary"
+        )
     if isinstance(labels, Mapping):
-        return Labelling(tuple(LabelRule(names, target=o) for o, names in labels.items()))
+        if by_proposition(labels) is None:
+            return Labelling(tuple(LabelRule(names, target=o) for o, names in labels.items()))  # type: ignore[arg-type]
+        functions = {name: _without_info(function) for name, function in labels.items()}  # type: ignore[arg-type]
+        return Labelling(function=lambda o, a, z: [name for name, holds in functions.items() if holds(o, a, z)])  # type: ignore[misc]
+    if callable(labels):
+        return Labelling(function=_without_info(labels))
     rules = tuple(labels) if isinstance(labels, Iterable) else (labels,)
     for rule in rules:
         if not isinstance(rule, LabelRule):
@@ -112,6 +127,34 @@ def as_labelling(labels: Labels) -> Labelling:
                 "from next observations to propositions"
             )
     return Labelling(rules)
+
+
+def by_proposition(labels: Mapping[Any, Any]) -> Callable[[Any, Any, Any, Any], Label] | None:
+    """Return the labels of a dictionary from propositions to functions (o, a, o', info); None if it holds none."""
+    kinds = {callable(value): key for key, value in labels.items()}
+    if True not in kinds:
+        return None
+    if False in kinds:
+        raise ModelError(
+            f"labels: {kinds[True]!r} has a function and {kinds[False]!r} has none; expected functions by proposition, "
+            "or propositions by next observation"
+        )
+    for name in labels:
+        if not isinstance(name, str):
+            raise ModelError(f"labels: {name!r} has a function; expected a proposition, a text, before a function")
+    functions = tuple(labels.items())
+    return lambda o, a, o_next, info: frozenset([name for name, holds in functions if holds(o, a, o_next, info)])
+
+
+def _without_info(function: StepFunction) -> LabelFunction:
+    """Return a function of (o, a, o'): itself, unless it cannot be called without ``info``."""
+    try:
+        signature(function).bind(None, None, None)
+    except TypeError:
+        return lambda o, a, z: function(o, a, z, {})  # type: ignore[return-value]
+    except ValueError:  # a built-in function does not say what it takes
+        pass
+    return function  # type: ignore[return-value]
 
 
 def several(what: str, names: Iterable[str]) -> tuple[str, ...]:

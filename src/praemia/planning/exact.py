@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.displayed import Displayed
-from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
@@ -29,7 +28,7 @@ from praemia.planning.backward import BackwardPass, start_value
 from praemia.planning.policy import PolicyLike, validate_policy
 from praemia.planning.stationary import solve_stationary
 from praemia.tasks.model import Model, read_only
-from praemia.tasks.task import Task
+from praemia.tasks.task import Task, require_task
 from praemia.text_tables import plural
 
 
@@ -253,14 +252,7 @@ def model_of(task: object) -> Model:
     """Return what is planned in where a task is played, for ``max_steps``; refuse what has no kernel."""
     if isinstance(task, Model):
         return task
-    if isinstance(task, BlackBox):
-        raise ModelError(
-            f"{task!r} does not show its kernel, so nothing can be computed exactly in it; learn in it with simulate, "
-            "or explore it and plan from the data with explore and plan_from"
-        )
-    if not isinstance(task, Task):
-        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
-    return task.model
+    return require_task(task, "an exact value").model
 
 
 def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:

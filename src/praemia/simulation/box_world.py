@@ -29,6 +29,7 @@ from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
 from praemia.tasks.spec import EveryStep, TaskSpec
 
+PATIENCE = 100  # episodes after which a proposition that no label had is warned of
 PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on ``info``
 
 
@@ -73,7 +74,7 @@ class BoxWorld(World):
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
         unit = box.machine.in_unit_range
-        sizes = (box.observations.size, box.num_actions, box.horizon)
+        sizes = (box.observations.size, box.num_actions, box.max_steps)
         spec = TaskSpec(
             *sizes,
             unit,
@@ -144,7 +145,7 @@ class BoxWorld(World):
             if is_to_be_noted(self.progress, self.replan_code):
                 self.log.plans[self.num_plans]["episode"] = self.played
                 count_noted(self.progress)
-            self.counts = self.counts.with_room(self.box.horizon)
+            self.counts = self.counts.with_room(self.box.max_steps)
             steps, rewards = self._play_episode()
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             self.log.steps[self.played] = len(steps)
@@ -152,6 +153,8 @@ class BoxWorld(World):
             self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
             self.progress["played"] += 1
             self.progress["steps"] += len(steps)
+            if self.played == PATIENCE and not self._is_strict:
+                self.box.warn_of_unmet(PATIENCE)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
@@ -170,7 +173,7 @@ class BoxWorld(World):
         box, size, steps, rewards, due = self.box, self.box.observations.size, [], [], False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
         self.counts.is_met[o] = True
-        for h in range(box.horizon):
+        for h in range(box.max_steps):
             a = self._act(self.policy[h, o, m])
             z, shown, propositions, ended, truncated = self._step(shown, a)
             label = self.number(propositions)
@@ -187,7 +190,7 @@ class BoxWorld(World):
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and self.learner.replan_rule.at_once and len(steps) < box.horizon:
+            if due and self.learner.replan_rule.at_once and len(steps) < box.max_steps:
                 self._replan_at_once(len(steps))
                 due = False
         if len(self.counts.step_visits) and o < size:

@@ -69,6 +69,9 @@ class ProductBox(BlackBox):
 
     env: ProductEnv
 
+    def warn_of_unmet(self, num_episodes: int) -> None:
+        self.env.box.warn_of_unmet(num_episodes)
+
     def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
         """Record an episode with the labels of the box itself."""
         self.env.box.record_episode(self.env.episode, rewards)

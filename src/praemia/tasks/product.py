@@ -27,7 +27,7 @@ from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.task import Task
+from praemia.tasks.task import Task, require_task
 from praemia.text_tables import plural
 
 PRODUCT = "product"  # the one state
@@ -80,7 +80,7 @@ def product(task: Task) -> Product:
     """
     from scipy.sparse import coo_array
 
-    mdp, edges = task.mdp, product_edges(task)
+    mdp, edges = require_task(task, "a product").mdp, product_edges(task)
     num_obs, num_machine = task.num_observations, task.num_machine_states
     num_states = num_machine * num_obs + mdp.can_end
     source, target = edges.m * num_obs + edges.o, edges.m_next * num_obs + edges.z

@@ -6,8 +6,7 @@ tables over the labels that occur (``MachineTable``), so nothing ever grows with
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, PraemiaWarning, did_you_mean, require_flag, require_whole
+from praemia.errors import ModelError, did_you_mean
 from praemia.kernels.records import END
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.base import BaseTask
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.pictures.show import PolicyDrawing, TaskDrawing
 
-MAX_HORIZON = 1_000_000
 
-
-@dataclass(frozen=True, eq=False)
-class Task(Displayed):
+@dataclass(frozen=True, eq=False, repr=False)
+class Task(BaseTask, Displayed):
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
     With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
@@ -61,18 +58,12 @@ class Task(Displayed):
 
     def __post_init__(self) -> None:
         self._complete()
-        self._warn_of_absent(4)
+        self.warn_of_absent(self.propositions, "has", 4)
 
     def _complete(self) -> None:
-        """Check what was given, and fill in what follows from it."""
         if not isinstance(self.mdp, LabeledMDP):
             raise ModelError(f"mdp={self.mdp!r}; expected a LabeledMDP, such as LabeledMDP.from_dense(p)")
-        require_machine(self.machine)
-        object.__setattr__(self, "discount", require_discount(self.discount))
-        if self.horizon is not None:
-            object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
-        object.__setattr__(self, "max_steps", self.horizon or effective_horizon(self.discount))
-        require_flag("until_done", self.until_done, ModelError)
+        self._complete_length()
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
 
@@ -91,21 +82,10 @@ class Task(Displayed):
                     f"machine's{did_you_mean(name, propositions)}"
                 )
 
-    def _warn_of_absent(self, stacklevel: int) -> None:
-        """Warn of a proposition that the machine reads and no label has: it is probably misspelled."""
-        occurring = frozenset().union(self.mdp.labelling.propositions() or (), *self.mdp.label_sets)
-        for name in self.machine.propositions:
-            if name not in occurring and name in self.machine.reads:
-                message = f"{self.name}: the machine reads the proposition {name!r}, which no label has"
-                guess = did_you_mean(name, sorted(occurring))
-                warnings.warn(message + guess, PraemiaWarning, stacklevel=stacklevel)
-
-    def changed(self, **changes: Any) -> Task:
-        """Return the task with other parts; what was warned of when it was made is not warned of again."""
-        other = object.__new__(Task)
-        other.__dict__.update({item.name: getattr(self, item.name) for item in fields(self)}, **changes)
-        other._complete()
-        return other
+    @property
+    def propositions(self) -> frozenset[str]:
+        """The propositions that some label has."""
+        return frozenset().union(self.mdp.labelling.propositions() or (), *self.mdp.label_sets)
 
     @property
     def num_observations(self) -> int:
@@ -114,15 +94,6 @@ class Task(Displayed):
     @property
     def num_actions(self) -> int:
         return self.mdp.num_actions
-
-    @property
-    def num_machine_states(self) -> int:
-        return self.machine.num_states
-
-    @cached_property
-    def done_states(self) -> frozenset[int]:
-        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
-        return self.machine.settled_states if self.until_done else frozenset()
 
     @cached_property
     def model(self) -> Model:
@@ -173,34 +144,8 @@ class Task(Displayed):
         """
         propositions = frozenset().union(*self.mdp.label_sets)
         other = self.changed(machine=machine.over(sorted(propositions)))
-        other._warn_of_absent(3)
+        other.warn_of_absent(other.propositions, "has", 3)
         return other
-
-    def with_horizon(self, horizon: int | None) -> Task:
-        """Return the same task with another horizon, or with none."""
-        return self.changed(horizon=horizon)
-
-    def with_discount(self, discount: float) -> Task:
-        """Return the same task with another discount.
-
-        Examples
-        --------
-        >>> import praemia
-        >>> praemia.envs.warehouse(size=3).with_discount(0.9)
-        Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, discount 0.9)
-        """
-        return self.changed(discount=discount)
-
-    def with_until_done(self, until_done: bool = True) -> Task:
-        """Return the same task with episodes that end when the machine is done, or that do not.
-
-        Examples
-        --------
-        >>> import praemia
-        >>> praemia.envs.warehouse(size=3).with_until_done()
-        Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, until done)
-        """
-        return self.changed(until_done=until_done)
 
     def draw(self) -> TaskDrawing:
         """Draw the task: its map or, if it has none, a graph of its observations.
@@ -223,44 +168,14 @@ class Task(Displayed):
 
         return show(self, policy)
 
-    @property
-    def sizes(self) -> list[str]:
-        """How large the task is, in words."""
-        return [
-            plural(self.num_observations, "observation"),
-            plural(self.num_actions, "action"),
-            plural(self.num_machine_states, "machine state"),
-            "no horizon" if self.horizon is None else f"horizon {self.horizon}",
-            *([] if self.discount == 1.0 else [f"discount {self.discount:g}"]),
-            *(["until done"] if self.until_done else []),
-        ]
 
-    def __repr__(self) -> str:
-        return f"Task({self.name!r}: {', '.join(self.sizes)})"
-
-
-def effective_horizon(discount: float) -> int:
-    """Return the smallest H with γ^H ≤ 1e-12: what comes later hardly counts."""
-    if discount == 1.0:
-        raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
-    weight, horizon = 1.0, 0
-    while weight > 1e-12:
-        if horizon == MAX_HORIZON:
-            raise ModelError(
-                f"no horizon, and discount={discount!r}: more than {MAX_HORIZON:,} steps count; give a horizon"
-            )
-        weight, horizon = weight * discount, horizon + 1
-    return horizon
-
-
-def require_discount(discount: object) -> float:
-    """Return a discount, or say what is wrong with it."""
-    if isinstance(discount, bool) or not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
-        raise ModelError(f"discount={discount!r}; expected a number above 0 and at most 1")
-    return float(discount)
-
-
-def require_machine(machine: object) -> None:
-    """Refuse what is not a machine."""
-    if not isinstance(machine, RewardMachine):
-        raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")
+def require_task(task: object, purpose: str) -> Task:
+    """Return a task; refuse anything else, and a black box because the purpose needs a transition model."""
+    if isinstance(task, Task):
+        return task
+    if isinstance(task, BaseTask):
+        raise ModelError(
+            f"{purpose} needs a transition model, which {task!r} does not have; learn in it with simulate, or explore "
+            "it and plan from the data with explore and plan_from"
+        )
+    raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
