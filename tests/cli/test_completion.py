@@ -14,7 +14,7 @@ from praemia import envs, learners
 from praemia.cli import COMMANDS, praemia
 
 COMPILERS = ("numba", "llvmlite", "scipy", "gymnasium")
-TASK_PLACES = ("run", "solve", "draw", "explore", "reproduce --task", "plan data --task")
+TASK_PLACES = ("run", "solve", "show", "explore", "reproduce --task", "plan data --task")
 LEARNER_PLACES = ("run warehouse-3", "reproduce")
 
 

@@ -47,7 +47,7 @@ def commands(nudge: float) -> Iterator[Record]:
         yield _asked("plan", "data.npz", "--task", "warehouse-3", "--discount", "0.9", "--draws", "40")
         played = ("--learner", "headroom", "--learner", "qr-max", "--set", "known_after=4", "--episodes", "60")
         yield _asked("run", "warehouse-3", *played, "--runs", "2", "--jobs", "1", "--out", "runs", reach=Reach.BITS)
-        yield _written("draw", "fetch.yaml", "-o", "fetch.mmd")
+        yield _written("show", "fetch.yaml", "-o", "fetch.mmd")
 
 
 def sweeps(nudge: float) -> Iterator[Record]:
@@ -60,7 +60,7 @@ def sweeps(nudge: float) -> Iterator[Record]:
         )
         until = ("--until", "0.3", "--machine", "fetch.yaml", "--episodes", "2000", "--out", "until.npz")
         yield _asked("explore", "warehouse-3", *until, reach=Reach.LOCAL)
-        yield _written("draw", "fetch.yaml", "-o", "fetch.dot", reach=Reach.LOCAL)
+        yield _written("show", "fetch.yaml", "-o", "fetch.dot", reach=Reach.LOCAL)
         yield _written("show", "warehouse-3", "-o", "policy.txt", reach=Reach.LOCAL)
 
 

@@ -264,7 +264,7 @@ def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path,
 def test_nothing_but_the_file_is_told_when_a_machine_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("pygraphviz")
     code = "from praemia.cli import main; main()"
-    command = [sys.executable, "-c", code, "draw", "warehouse-3", "--out", "machine.svg"]
+    command = [sys.executable, "-c", code, "show", "warehouse-3", "--machine", "--out", "machine.svg"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "wrote machine.svg\n")
 

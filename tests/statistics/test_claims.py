@@ -31,10 +31,10 @@ from stored_runs import (
 from praemia.experiments.experiment import Claim
 from praemia.experiments.schema import ClaimPart
 from praemia.statistics.claims import (
-    _RULES,
     LOOKS,
     MAX_RUNS,
     MIN_RUNS,
+    QUESTIONS,
     Verdict,
     bonferroni_level,
     check_claims,
@@ -51,8 +51,8 @@ HELD, FAILED, OPEN = True, False, None
 
 
 def judge(question: str, interval: Interval, scale: Scale = RATIO) -> bool | None:
-    holds, fails = _RULES[question](interval, scale)
-    return True if holds else False if fails else None
+    holds, fails, _ = QUESTIONS[question]
+    return True if holds(interval, scale) else False if fails(interval, scale) else None
 
 
 def test_exact_zeros_are_level_though_a_tenth_of_nothing_is_nothing() -> None:
@@ -198,7 +198,7 @@ def test_a_missing_learner_leaves_only_its_own_claims_undecided() -> None:
 
 def test_evidence_names_the_winner_and_counts_them() -> None:
     verdict = verdicts({("riverswim-15", CORRECT): 5.0, ("riverswim-10", CORRECT): 10.0})[TOGETHER]
-    readings = {item.comparison.what.split(":")[0]: item.reading for item in verdict.evidence}
+    readings = {item.what.split(":")[0]: item.reading for item in verdict.evidence}
     assert readings["riverswim-10"] == "level"
     assert readings["riverswim-15"] == "UCRL2-RM-B is lower"
     assert "UCBVI-PRM is lower in 3 of 6" in verdict.summary
@@ -361,4 +361,4 @@ def test_a_run_that_still_loses_at_its_end_has_not_converged() -> None:
 
 def test_claims_over_warehouses_are_of_the_warehouses() -> None:
     verdict = verdicts()["Warehouses: lower regret than UCBVI"]
-    assert [item.comparison.what for item in verdict.evidence] == [f"{task}: {PRM} ÷ {PRODUCT}" for task in WAREHOUSES]
+    assert [item.what for item in verdict.evidence] == [f"{task}: {PRM} ÷ {PRODUCT}" for task in WAREHOUSES]

@@ -63,7 +63,7 @@ def read_length(context: click.Context, option: click.Parameter, text: str | Non
     except ArithmeticError:
         is_whole = False
     if not is_whole:
-        raise click.BadParameter(f"{text!r} is not a whole number, such as 10000 or 1e4", context, option)
+        raise click.BadParameter(f"{text!r} is not an integer, such as 10000 or 1e4", context, option)
     if not 1 <= number <= MAX_EPISODES:
         raise click.BadParameter(f"{text!r} is not in the range 1 … {MAX_EPISODES:,}", context, option)
     return int(number)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display, say
 from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
     RunOptions,
@@ -24,7 +25,6 @@ from praemia.cli.common import (
     where_options,
 )
 from praemia.cli.output import emit, json_option, report_written, wants_json
-from praemia.cli.progress import display, say
 from praemia.errors import FileError, ParameterError
 from praemia.text_tables import are, plural
 
@@ -247,19 +247,16 @@ def report_command(folder: Path, out: Path | None, csv_file: Path | None, curves
     The report is one file that needs no network. Damaged files are reported and left out.
     """
     from praemia.experiments.store import Store
+    from praemia.files.atomic_io import write_whole
+    from praemia.statistics.frames import load_runs
 
     if curves and csv_file is None:
         raise ParameterError("--curves says what is written; give a file with --csv")
-    store = Store.open(folder)
     if csv_file is None:
-        _publish(store, out)
+        _publish(Store.open(folder), out)
         return
-    from praemia.files.atomic_io import write_whole
-    from praemia.statistics.frames import curves_frame, runs_frame
-
-    frame = (curves_frame if curves else runs_frame)(store.runs())
-    for message in store.damaged.values():
-        say(f"warning: {message}")
+    runs = load_runs(folder)
+    frame = runs.curves() if curves else runs.to_frame()
     write_whole(csv_file, frame.to_csv(index=False).encode())
     report_written(csv_file)
-    emit({"runs": len(store.files()), "damaged": [*store.damaged.values()]}, "")
+    emit({"runs": len(runs), "damaged": [*runs.store.damaged.values()]}, "")

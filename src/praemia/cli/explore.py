@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from praemia.activity import Display, display, say
 from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
-from praemia.cli.progress import Display, display, say
 from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display
 from praemia.cli.common import (
     RunOptions,
     complete_tasks,
@@ -26,7 +27,6 @@ from praemia.cli.common import (
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option
-from praemia.cli.progress import display
 from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:

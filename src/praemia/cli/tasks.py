@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display
 from praemia.cli.common import (
     complete_environments,
     complete_learners,
@@ -14,7 +15,6 @@ from praemia.cli.common import (
     variant_options,
 )
 from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
-from praemia.cli.progress import display
 from praemia.text_tables import Table
 
 if TYPE_CHECKING:

@@ -95,9 +95,7 @@ def ratio_forest(rows: Mapping[str, Sequence[Series]], reference: str) -> Forest
 def verdict_forest(verdict: Verdict) -> Forest | None:
     """Return the comparisons of a claim, where all are read on one scale."""
     samples = [item.sample for item in verdict.evidence]
-    rows = [
-        (item.comparison.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence
-    ]
+    rows = [(item.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence]
     nulls = {sample.scale.null for sample in samples}
     if len(nulls) != 1:
         return None

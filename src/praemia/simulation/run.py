@@ -270,7 +270,7 @@ def seed_key(seed: Seed) -> tuple[int, ...]:
     """Check a seed and return it as a tuple of whole numbers."""
     key = tuple(seed) if isinstance(seed, Sequence) else (seed,)
     if not key or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 0 for s in key):
-        raise ParameterError(f"seed={seed!r}; expected a whole number ≥ 0, or several")
+        raise ParameterError(f"seed={seed!r}; expected an integer ≥ 0, or several")
     return tuple(int(s) for s in key)
 
 
