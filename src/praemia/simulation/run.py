@@ -24,6 +24,7 @@ from praemia.displayed import Displayed
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.simulation.plausible import require_plausible
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class Run(Displayed):
                 )
             run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
             _check_lengths(run)
+            require_plausible(run)
             return run
 
     def plot(self) -> Figure:
