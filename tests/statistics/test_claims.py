@@ -28,6 +28,8 @@ from stored_runs import (
     with_finals,
 )
 
+import praemia
+from praemia import RewardMachine, Run
 from praemia.experiments.experiment import Claim
 from praemia.experiments.schema import ClaimPart
 from praemia.statistics.claims import (
@@ -161,6 +163,43 @@ def test_every_claim_of_the_paper_holds_where_the_runs_say_so() -> None:
 def test_a_claim_does_not_hold_where_the_runs_say_otherwise(say: str) -> None:
     verdict = verdicts(AGAINST[say])[say]
     assert (verdict.held, verdict.outcome) == (False, "did not hold")
+
+
+def in_unit(study: Study, unit: float) -> Study:
+    """Return a study whose rewards are counted in another unit."""
+
+    def run_of(run: Run) -> Run:
+        values = {name: unit * getattr(run, name) for name in ("optimal_value", "plan_values", "returns")}
+        return replace(run, **values)
+
+    return replace(study, series={c: replace(s, runs=tuple(map(run_of, s.runs))) for c, s in study.series.items()})
+
+
+@given(st.sampled_from([2.0**40, 2.0**-40, 1e12, 1e-12]), st.integers(0, 1000))
+def test_verdicts_do_not_depend_on_the_unit_of_rewards(unit: float, seed: int) -> None:
+    """All claims of the paper, on regrets around those with which they hold; and the measures that it does not use."""
+    rng = np.random.default_rng(seed)
+    regrets = {key: regret * float(rng.lognormal(0.0, 0.3)) for key, regret in KIND.items()}
+    made = studies(regrets)
+    flower = made[1]
+    made.append(claimed(flower, measure="difference"))
+    made += [
+        claimed(flower, measure=name, question="no more", threshold=0.5) for name in ("not converged", "worst run")
+    ]
+    for study in made:
+        for plain, scaled in zip(check_claims(study), check_claims(in_unit(study, unit)), strict=True):
+            assert (scaled.held, scaled.why, scaled.summary) == (plain.held, plain.why, plain.summary)
+
+
+@pytest.mark.parametrize("unit", [2.0**40, 2.0**-40, 1e12, 1e-12])
+def test_regrets_are_scaled_with_the_unit_of_rewards_and_never_rounded_away(unit: float) -> None:
+    task, fetch = praemia.envs.make("warehouse-2"), "F(item & X F delivery)"
+    plain, scaled = (
+        praemia.compare(task.with_machine(RewardMachine.from_ltlf(fetch, reward=own)), ["random"], 50).series[0].final
+        for own in (1.0, unit)
+    )
+    assert scaled == pytest.approx(unit * plain, rel=1e-9)
+    assert plain.min() > 1.0
 
 
 def test_growth_faster_than_the_square_root_is_seen() -> None:
