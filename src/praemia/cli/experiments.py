@@ -17,11 +17,11 @@ from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
     RunOptions,
     complete_experiments,
+    complete_tasks,
     episodes_option,
     file_option,
     learners_option,
     parse_shard,
-    tasks_option,
     where_options,
 )
 from praemia.cli.output import emit, json_option, report_written, wants_json
@@ -83,10 +83,11 @@ def report_failures(failures: Iterable[Failure]) -> int:
 
 def experiment_options(out: str | None) -> Callable[[Any], Any]:
     """Add what can be said beside an experiment file."""
+    tasks = "A built-in task or a task file; may be repeated.  [default: all of the experiment's]"
     text = "Folder for the runs and the report; stored runs are not repeated."
     text += "" if out else "  [default: results-NAME for NAME.yaml]"
     options = (
-        tasks_option("all of the experiment's"),
+        click.option("--task", "tasks", metavar="TASK", multiple=True, shell_complete=complete_tasks, help=tasks),
         learners_option(help="  [default: all of the experiment's]"),
         click.option("--runs", type=click.IntRange(1), help="Runs per learner and task, in place of the file's."),
         episodes_option(None, "Episodes of each run, in place of the file's."),

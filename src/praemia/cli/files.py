@@ -178,11 +178,11 @@ def schema_command(kind: str, strict: bool) -> None:
     Editors complete and check files by it, and language models can be held to it. praemia check knows more: names that
     must exist, probabilities that must sum to 1.
     """
-    from pydantic import TypeAdapter
-
     from praemia.experiments.schema import ExperimentPart
-    from praemia.files.schema import FormulaPart, MachinePart, TaskPart
+    from praemia.files.schema import json_schema
 
-    forms = {"machine": MachinePart | FormulaPart, "task": TaskPart, "experiment": ExperimentPart}
-    schema = TypeAdapter(forms[kind]).json_schema(mode="serialization" if strict else "validation")
+    if kind == "experiment":
+        schema = ExperimentPart.model_json_schema(mode="serialization" if strict else "validation")
+    else:
+        schema = json_schema("machine" if kind == "machine" else "task", strict=strict)
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

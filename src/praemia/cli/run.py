@@ -18,10 +18,9 @@ from praemia.cli.common import (
     is_typed,
     learners_option,
     parse_settings,
-    runs_option,
+    read_length,
     seed_option,
     set_option,
-    steps_option,
     variant_options,
     where_options,
 )
@@ -42,9 +41,9 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @learners_option("headroom")
 @set_option()
 @episodes_option(1000)
-@steps_option
+@click.option("--steps", metavar="INTEGER", callback=read_length, help="Steps per run, in place of --episodes.")
 @variant_options
-@runs_option(4)
+@click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
 @json_option
