@@ -39,6 +39,17 @@ class StoredRuns(Displayed):
 
     They are in the order of learner and what it played, then of seed and number; a slice is a list. Iteration leaves
     damaged files out, with a warning; ``len`` counts all files, without reading them.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.cli import execute
+    >>> status = execute("run riverswim-3 --learner optimal --episodes 50 --runs 3 --out results --json".split())
+    ... # doctest: +ELLIPSIS
+    {...}
+    >>> runs = praemia.load_runs("results")
+    >>> len(runs), runs[0].learner, sum(run.num_episodes for run in runs)
+    (3, 'optimal', 150)
     """
 
     def __init__(self, store: Store) -> None:
