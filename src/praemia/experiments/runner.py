@@ -206,15 +206,14 @@ def engine(num_workers: int, address: str | None) -> Iterator[Executor]:
 
 
 def _begin_worker(*board: Any) -> None:
-    """Join the board, in a worker process, and end with the parent, however that ends."""
+    """Join the board, in a worker process, and end when the parent does, however that ends."""
 
-    def end_with_parent() -> None:
+    def end_with(parent: Any) -> None:
         parent.join()
         os._exit(1)
 
     join_board(*board)
-    if (parent := multiprocessing.parent_process()) is not None:
-        threading.Thread(target=end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
 @contextmanager
