@@ -173,7 +173,7 @@ def _output_reward(text: str) -> tuple[str, float]:
 @click.argument("kind", type=click.Choice(("machine", "task", "experiment")), default="task")
 @click.option("--strict", is_flag=True, help="The long form alone, without shorthands, for programs that write files.")
 def schema_command(kind: str, strict: bool) -> None:
-    """Print the form of a file as JSON Schema: of a task, a machine or an experiment.
+    """Print the form of a file as JSON Schema: of a task (the default), a machine or an experiment.
 
     Editors complete and check files by it, and language models can be held to it. praemia check knows more: names that
     must exist, probabilities that must sum to 1.
