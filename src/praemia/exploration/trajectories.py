@@ -34,10 +34,10 @@ from praemia.tasks.mdp import LabeledMDP
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
-SLACK = 1e-9
+SLACK = 1e-9  # of G, by which rounding may exceed the declared range
 SIMULATIONS = 2_000
 EXPLORATION = 0.5  # c
-SETTLED = 1e-12  # bounds this close count as equal
+SETTLED = 1e-12  # of the upper bound: bounds this close count as equal
 
 
 class Trajectory(NamedTuple):
@@ -90,7 +90,7 @@ class TrajectoryReward:
 
     def __call__(self, trajectory: Trajectory) -> float:
         value = float(self.function(trajectory))
-        if not -SLACK <= value <= self.bound + SLACK:
+        if not -SLACK * self.bound <= value <= (1.0 + SLACK) * self.bound:
             raise ModelError(
                 f"{self.name!r} gives {value:g} on the trajectory {trajectory.observations} with actions "
                 f"{trajectory.actions}; it declared 0 … {self.bound:g}"
@@ -107,7 +107,7 @@ class Bounds(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        return self.upper - self.lower <= SETTLED
+        return self.upper - self.lower <= SETTLED * self.upper
 
 
 @dataclass(eq=False)

@@ -256,12 +256,12 @@ class RewardMachine(Displayed):
 
     @cached_property
     def reward_range(self) -> RewardRange:
-        """The range of its rewards, 0 and 1 included."""
+        """The range of its rewards and 0."""
         return RewardRange.of(self.rewards)
 
     @cached_property
     def in_unit_range(self) -> RewardMachine:
-        """The same machine with its rewards mapped into [0, 1]; itself, if they lie there."""
+        """The same machine with the range of its rewards mapped onto [0, 1]; itself, if that is their range."""
         to_unit = self.reward_range.to_unit
         if self.reward_range.is_unit:
             return self

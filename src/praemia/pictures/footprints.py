@@ -61,7 +61,7 @@ def footprint(
         visits,
         np.where(visits > NEVER, actions, -1).astype(np.int16),
         np.take_along_axis(matters, most, axis=0)[0],
-        lost > max(NEVER, SMALL * abs(plan.value)),
+        lost > max(NEVER * stakes.max(), SMALL * abs(plan.value)),
         float(lost.sum()),
     )
 

@@ -64,7 +64,7 @@ class Evaluation:
     values: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        return f"Evaluation(value {self.value:.6f})"
+        return f"Evaluation(value {self.value:.6g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,8 @@ def losses(
         V* − V^π = Σ_h Σ_(m, o) d_h(m, o) · (V*_h(m, o) − Q*_h(m, o, π_h)),
 
     so every term is what a decision there costs, and the terms are all there is (the performance difference lemma).
-    ``visits`` are d, the ``states`` of the policy's occupancy, found unless they are given.
+    ``visits`` are d, the ``states`` of the policy's occupancy, computed unless they are given. Without a horizon the
+    sum runs over the first ``max_steps`` steps.
     """
     visits = occupancy(task, policy).states if visits is None else visits
     lost = np.zeros((task.num_machine_states, task.num_observations))
@@ -231,7 +232,7 @@ def losses(
 
 def max_losses(task: Task, plan: Plan) -> NDArray[np.float64]:
     """Return float64[H, M, O], what the worst action loses against an optimal plan, in each place and step."""
-    worst = np.zeros(plan.values[:-1].shape)
+    worst = np.zeros((task.max_steps, task.num_machine_states, task.num_observations))
     for action in range(task.num_actions):
         for h, gaps in enumerate(_gaps(task, plan, np.full(worst.shape, action))):
             np.maximum(worst[h], gaps, out=worst[h])
@@ -241,11 +242,14 @@ def max_losses(task: Task, plan: Plan) -> NDArray[np.float64]:
 def _gaps(task: Task, plan: Plan, policy: PolicyLike) -> Iterator[NDArray[np.float64]]:
     """Yield V*_h − Q*_h(π_h), float64[M, O], for each step."""
     inner, work = read_only(validate_policy(task.model, policy)), BackwardPass(task.model)
-    values = _room_for_values(task.model, True)
+    values, shape = _room_for_values(task.model, True), (task.num_machine_states, task.num_observations)
+    if plan.values.shape not in ((task.max_steps + 1, *shape), shape):
+        raise ModelError(f"a plan with values of shape {plan.values.shape}; losses need those of every step")
+    best = np.broadcast_to(plan.values, (task.max_steps + 1, *shape))  # those of a stationary plan are [M, O]
     for h in range(task.max_steps):
-        work.tables[(h + 1) % 2, :, : task.num_machine_states] = task.discount * plan.values[h + 1].T
+        work.tables[(h + 1) % 2, :, : task.num_machine_states] = task.discount * best[h + 1].T
         work.evaluate(inner, values, h, h + 1)
-        yield np.maximum(0.0, plan.values[h] - values[h].T)  # rounding may make an action look better than the best
+        yield np.maximum(0.0, best[h] - values[h].T)  # rounding may make an action look better than the best
 
 
 def model_of(task: object) -> Model:

@@ -69,7 +69,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def in_unit_range(self) -> Task:
-        """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
+        """The same task with rewards mapped onto [0, 1], where learners and bounds work; itself if that is their range."""
         machine = self.machine.in_unit_range
         return self if machine is self.machine else self.changed(machine=machine)
 
