@@ -102,7 +102,7 @@ SPOILED = {
     "huge": (
         "observations: 2",
         "observations: 1000000000000",
-        ":2: a kernel of 1,000,000,000,000 × 2 rows needs",
+        ":2: transition probabilities of 1,000,000,000,000 × 2 rows needs",
     ),
     "beyond all": (
         "observations: 2",

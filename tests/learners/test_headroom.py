@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pasts import CLOSE, Past, pasts, plan
-from strategies import full_task, tasks, tasks_of_any_width
+from strategies import full_task, tasks, unit_tasks
 
 import praemia
 from praemia.errors import ParameterError, UnknownNameError
@@ -138,7 +138,7 @@ def assert_plan_is_its_formula(task: Task, learner: Headroom, past: Past) -> Non
 
 @settings(max_examples=40)
 @given(
-    task=tasks_of_any_width(),
+    task=unit_tasks(),
     seed=st.integers(0, 99),
     episodes=st.integers(0, 40),
     constants=st.sampled_from(("practical", "theory")),
@@ -239,7 +239,7 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     task = praemia.envs.riverswim(4, 8)
     met: list[frozenset[str]] = [frozenset()]
     table = MachineTable.of(task.machine, met)
-    spec = replace(task.spec, label_sets=tuple(met), table=table, more_labels=True)
+    spec = replace(task.spec, label_sets=tuple(met), table=table, unseen_labels="computed")
     assert table.mean_rewards.max() == 0.0
     support = spec.every_step.support
     assert spec.every_step.support_table.mean_rewards.max() > 0.0

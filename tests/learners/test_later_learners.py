@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from learner_oracles import Diary, Values
 from pasts import CLOSE, assert_same, assert_same_action_values, pasts, plan
 from scipy.stats import kstest
-from strategies import tasks_of_any_width as tasks
+from strategies import unit_tasks as tasks
 
 from praemia import envs, learners, simulate, solve
 from praemia.errors import ParameterError

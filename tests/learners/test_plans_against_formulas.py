@@ -14,7 +14,7 @@ from pasts import assert_same, assert_same_action_values, pasts, plan
 from scipy.optimize import linprog
 from scipy.stats import chisquare
 from strategies import full_task
-from strategies import tasks_of_any_width as tasks
+from strategies import unit_tasks as tasks
 
 from praemia import envs, learners
 from praemia.arithmetic import log_of_subsets

@@ -22,7 +22,7 @@ from praemia.tasks.base import MAX_HORIZON, require_discount
 from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
-from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
@@ -95,8 +95,7 @@ class Estimate:
         """p̂ with the machine as a model to plan in, in the unit range."""
         dataset = self.dataset
         numbers, sets = self.labelling.of(*dataset.transitions)
-        unit = self.machine.over(sorted(frozenset().union(*sets))).in_unit_range
-        exits = exits_at_end(self.horizon, unit.num_states, unit.idle_reward.mean, self.discount)
+        exits = self.spec.exits.copy()
         exits[1:, UNKNOWN] = self.least[:-1]
         return Model.of_estimate(
             dataset.pairs,
@@ -105,7 +104,7 @@ class Estimate:
             dataset.probs,
             labels=numbers,
             visits=dataset.visits.ravel(),
-            table=MachineTable.of(unit, sets),
+            table=MachineTable.of(self.unit, sets),
             start_probs=dataset.start_probs,
             exits=exits,
             discount=self.discount,
@@ -122,8 +121,7 @@ class Estimate:
             self.labelling if self.labels_known else Labelling(()),
             (),
             MachineTable.of(self.unit, [frozenset()]),
-            more_labels=True,
-            labels_need_info=not self.labels_known,
+            unseen_labels="computed" if self.labels_known else "any",
             can_end=self.dataset.can_end,
             discount=self.discount,
         )

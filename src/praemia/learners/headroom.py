@@ -121,7 +121,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
         spec = experience.spec
         if not self.learn_machine:
             return _known_machine(self, spec, experience.num_steps)
-        labels = spec.every_step.labels[1] if spec.asks_every_label else spec.labels_to_expect
+        labels = spec.every_step.possible_labels
         per_root = self.machine_root(experience, self.failure_prob) if self.constants == "theory" else 0.0
         per_visit = 0.0 if self.constants == "theory" else PER_VISIT
         task = pass_arrays(spec, machine=self.estimated_machine(experience, per_root, per_visit, labels))

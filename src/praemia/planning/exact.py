@@ -213,13 +213,13 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
 def losses(
     task: Task, policy: PolicyLike, plan: Plan, visits: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return float64[M, O], what a policy loses in each place against an optimal plan; the sum is V* − V^π.
+    """Return float64[M, O], the loss of a policy in each place against an optimal plan; the sum is V* − V^π.
 
-    With d the probabilities of being somewhere under π, and V*, Q* the optimal values,
+    With d the occupancy of π, and V*, Q* the optimal values,
 
         V* − V^π = Σ_h Σ_(m, o) d_h(m, o) · (V*_h(m, o) − Q*_h(m, o, π_h)),
 
-    so every term is what a decision there costs, and the terms are all there is (the performance difference lemma).
+    by the performance difference lemma, and every term is the loss of the decision there.
     ``visits`` are d, the ``states`` of the policy's occupancy, computed unless they are given. Without a horizon the
     sum runs over the first ``max_steps`` steps.
     """
@@ -231,7 +231,7 @@ def losses(
 
 
 def max_losses(task: Task, plan: Plan) -> NDArray[np.float64]:
-    """Return float64[H, M, O], what the worst action loses against an optimal plan, in each place and step."""
+    """Return float64[H, M, O], the loss of the worst action against an optimal plan, in each place and step."""
     worst = np.zeros((task.max_steps, task.num_machine_states, task.num_observations))
     for action in range(task.num_actions):
         for h, gaps in enumerate(_gaps(task, plan, np.full(worst.shape, action))):
@@ -253,7 +253,7 @@ def _gaps(task: Task, plan: Plan, policy: PolicyLike) -> Iterator[NDArray[np.flo
 
 
 def model_of(task: object) -> Model:
-    """Return what is planned in where a task is played, for ``max_steps``; refuse what has no kernel."""
+    """Return a model, or that of a task; refuse anything without transition probabilities."""
     if isinstance(task, Model):
         return task
     return require_task(task, "an exact value").model

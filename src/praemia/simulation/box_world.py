@@ -69,7 +69,7 @@ class BoxWorld(World):
             self._probe(seed_of_box)
         box.env.reset(seed=seed_of_box)
 
-    def _tabulated(self, asked_before: EveryStep | None = None) -> TaskSpec:
+    def _tabulated(self) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
@@ -81,18 +81,21 @@ class BoxWorld(World):
             box.labelling,
             tuple(self.labels),
             self.table if unit is box.machine else MachineTable.of(unit, list(self.labels)),
-            more_labels=True,
-            labels_need_info=self.labels_need_info,
+            unseen_labels="any" if self.labels_need_info else "computed",
             can_end=True,
             discount=box.discount,
             done_states=box.done_states,
-            asked_before=asked_before,
         )
         return spec_for(spec, self.learner)
 
-    def _tabulate_again(self, asked_before: EveryStep | None = None) -> None:
-        """Tabulate the machine on the labels known by now; what was counted of its moves is kept."""
-        self.spec = self._tabulated(asked_before)
+    def _tabulate_again(self, *, kept: EveryStep | None = None) -> None:
+        """Tabulate the machine on the labels seen so far, keeping what was counted of its moves.
+
+        The labels of all steps are computed again, unless they are ``kept``.
+        """
+        self.spec = self._tabulated()
+        if kept is not None:
+            self.spec.__dict__["every_step"] = kept
         if self.learner.learn_machine:
             more = len(self.labels) - len(self.counts.machine.visits)
             grown = (np.pad(old, [(0, more)] + [(0, 0)] * (old.ndim - 1)) for old in self.counts.machine)
@@ -134,9 +137,8 @@ class BoxWorld(World):
         """Return the number of a label, numbering it when it is new."""
         if label not in self.labels:
             self.labels[label] = len(self.labels)
-            # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
-            renumbered = self.labels_need_info or self.learner.learn_machine
-            self._tabulate_again(None if renumbered else self.spec.every_step)
+            is_renumbered = self.labels_need_info or self.learner.learn_machine
+            self._tabulate_again(kept=None if is_renumbered else self.spec.every_step)
         return self.labels[label]
 
     def play(self, most: int) -> None:

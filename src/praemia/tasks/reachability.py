@@ -1,4 +1,4 @@
-"""What some policy can reach from the start, and in how few steps: observations, and product states."""
+"""The observations and product states that some policy can reach from the start, and in how many steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unreached_text(mdp: LabeledMDP) -> str:
 
 
 def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
-    """Return int64[O], the fewest steps from the start to each observation; −1 where no policy gets there."""
+    """Return int64[O], the distance of each observation from the start in steps; −1 where no policy reaches it."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
