@@ -247,9 +247,9 @@ def tasks_of_any_width() -> st.SearchStrategy[Task]:
     return st.one_of(tasks(), wide_tasks())
 
 
-def unit_tasks(widths: st.SearchStrategy[Task] | None = None) -> st.SearchStrategy[Task]:
+def unit_tasks() -> st.SearchStrategy[Task]:
     """Draw a task as learners see it, with the range of its rewards mapped onto [0, 1]."""
-    return (widths or tasks_of_any_width()).map(lambda task: task.in_unit_range)
+    return tasks_of_any_width().map(lambda task: task.in_unit_range)
 
 
 @st.composite

@@ -104,23 +104,22 @@ class TaskSpec:
 
     @cached_property
     def machine_probs(self) -> NDArray[np.float64]:
-        """float64[L, M, M], the machine's transition probabilities on each of ``label_sets``; none if it is learned."""
-        self._require_known("machine_probs")
-        num_states, table = self.num_machine_states, self.table
-        require_memory(8 * len(self.label_sets) * num_states**2, "the machine's transition probabilities as an array")
-        probs = np.zeros((len(self.label_sets) * num_states, num_states))
-        probs[table.rows, table.targets] = table.probs
-        return read_only(probs.reshape(-1, num_states, num_states))
+        """float64[L, M, M], τ: where each label of ``label_sets`` moves the machine; absent while it is learned."""
+        table = self._known_table(8 * len(self.label_sets) * self.num_machine_states**2)
+        probs = np.zeros((len(self.label_sets) * self.num_machine_states, self.num_machine_states))
+        np.add.at(probs, (table.rows, table.targets), table.probs)
+        return read_only(probs.reshape(-1, self.num_machine_states, self.num_machine_states))
 
-    @property
+    @cached_property
     def machine_rewards(self) -> NDArray[np.float64]:
-        """float64[L, M], the mean reward of each machine state on each of ``label_sets``; none if it is learned."""
-        self._require_known("machine_rewards")
-        return read_only(self.table.mean_rewards)
+        """float64[L, M], φ: the mean reward in the unit range; absent while the machine is learned."""
+        return read_only(self._known_table(0).mean_rewards)
 
-    def _require_known(self, name: str) -> None:
+    def _known_table(self, num_bytes: int) -> MachineTable:
         if self.possible is not None:
-            raise AttributeError(f"{name}: the machine is learned here; experience has what was counted of it")
+            raise AttributeError("the machine is learned here; experience.machine_moves counts what was seen of it")
+        require_memory(num_bytes, "the machine's transition probabilities for every label")
+        return self.table
 
     @cached_property
     def every_step(self) -> EveryStep:
