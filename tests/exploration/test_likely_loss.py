@@ -16,7 +16,7 @@ from scipy import stats
 from praemia.envs import random_task
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
-from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
+from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import LikelyLoss, Posterior, likely_loss
 from praemia.kernels.records import NUM_EXITS
@@ -152,13 +152,6 @@ def test_two_arms_follow_their_beta_distributions() -> None:
     assert stats.ks_2samp(found.losses, expected).pvalue > ERROR
     low, high = found.monte_carlo
     assert low < np.quantile(expected, 0.95) < high
-
-
-def test_rewards_on_trajectories_have_no_likely_loss() -> None:
-    task = tiny_task(2)
-    plan = plan_from(explore(task, num_episodes=20), TrajectoryReward(lambda t: 0.5, 1.0))
-    assert plan.likely_loss is None
-    assert plan.likely(draws=40) is None
 
 
 def test_one_seed_one_answer() -> None:
