@@ -230,7 +230,7 @@ def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
     found = plan.likely()
     assert found is not None
     assert found.labels_drawn
-    assert "drawn from those that the data has" in found.text()
+    assert "sampled from those of the data" in found.text()
     posterior = Posterior(Estimate.of(data, machine), 0)
     size = data.num_observations
     shares = np.zeros((data.visits.size, 2 * size))

@@ -1,8 +1,8 @@
-"""What is explored: a task or a black box, worlds to play in it, and the dataset of what was counted there.
+"""A task or a black box to explore, the worlds to play in it, and the dataset of their counts.
 
 Learners play through the one loop of the simulation. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is
-on the label of every step that leaves it, and the machine pays for the mark. The task's own machine is not used, nor is
-its discount: p does not depend on the step, so a visit is worth as much late in an episode as early.
+on the label of every step that leaves it, and the machine pays for the mark. The task's machine and discount are not
+used: p does not depend on the step, so late visits count as much as early ones.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Environment:
 
     @property
     def kind(self) -> dict[str, Any]:
-        """What data must have to be merged with what is explored here, as far as that is known before playing."""
+        """The properties that data must share to be merged, as far as they are known before playing."""
         source, rules = self.source, self.known_rules
         names = ("num_observations", "num_actions", "discount")
         kind = {name: getattr(source, name) for name in names}
@@ -100,7 +100,7 @@ class Environment:
         return kind
 
     def dataset(self, **record: Any) -> Dataset:
-        """Return what was counted in all worlds as a dataset, with a record of how it was collected."""
+        """Return the counts of all worlds as a dataset, with a record of how it was collected."""
         source, rules, seen = self.source, self.known_rules, [world.experience() for world in self.worlds]
         size, num_actions = source.num_observations, source.num_actions
         steps = [experience.transitions for experience in seen]

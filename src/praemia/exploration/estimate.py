@@ -1,8 +1,8 @@
-"""The estimate p̂ with a machine, labels, a horizon and a discount: all that plans, certificates and draws start from.
+"""The estimate p̂ with a machine, labels, a horizon and a discount, for plans, certificates and samples.
 
-A pair never visited has no p̂: it takes the exit UNKNOWN. That is worth the least that the machine can pay from there
-on, in the state in which it is, so that no plan is drawn to what is unknown, and none is charged what the machine
-cannot charge any more. Plans are made with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
+A pair never visited has no p̂: it takes the exit UNKNOWN, whose value is the smallest return of the machine from its
+state on. So no plan is drawn to the unknown, and none is charged more than the machine can still charge. Plans are made
+with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class Estimate:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """float64[H + 1, M], the most that the machine can still pay on average, in the unit range."""
+        """float64[H + 1, M], the largest mean return of the machine from each step on, in the unit range."""
         return extremes(self.spec)
 
     @cached_property
     def least(self) -> NDArray[np.float64]:
-        """float64[H + 1, M], the least that it can still pay."""
+        """float64[H + 1, M], the smallest."""
         return extremes(self.spec, sign=-1.0)
 
     @cached_property
@@ -112,7 +112,7 @@ class Estimate:
 
     @cached_property
     def spec(self) -> TaskSpec:
-        """What is known of the environment, but for p. Any label may come that is not known."""
+        """The environment without p; labels that are not known may be any."""
         return TaskSpec(
             self.dataset.num_observations,
             self.dataset.num_actions,

@@ -262,7 +262,6 @@ def model_of(task: object) -> Model:
 def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
     values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
     tables = 16 * model.num_rows * padded_width(model.num_machine_states)
-    if (
-        total := tables + values + policy_bytes
-    ) > memory_limit():  # what a task is called takes as long as a short plan
+    total = tables + values + policy_bytes
+    if total > memory_limit():  # the text of a task takes as long as a short plan
         require_memory(total, f"planning for {task!r}")

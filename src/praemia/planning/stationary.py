@@ -83,11 +83,8 @@ def solve_stationary(task: Task, threads: int | None) -> tuple[float, NDArray[np
     history, stride, memory = [values], STRIDES[0], MEMORIES[0]
     while True:
         now = iteration.apply(values, stride)
-        shift, error, value = (
-            0.5 * far * (now.low + now.high),
-            0.5 * far * now.width,
-            start_value(iteration.model, first),
-        )
+        shift, error = 0.5 * far * (now.low + now.high), 0.5 * far * now.width
+        value = start_value(iteration.model, first)
         bound = min(bound * task.discount**stride, far * max(-now.low, now.high))
         smallest = smallest or max(SMALLEST[0] * bound, SMALLEST[1])
         if error <= RELATIVE_ERROR * abs(value + shift):
