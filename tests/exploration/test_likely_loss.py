@@ -6,11 +6,10 @@ import math
 from itertools import pairwise
 from typing import Any
 
-import gymnasium
 import numpy as np
 import oracles
 import pytest
-from helpers_exploration import tiny_task
+from helpers_exploration import Corridor, tiny_task
 from scipy import stats
 
 from praemia.envs import random_task
@@ -202,25 +201,9 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
         plan.likely(**settings)
 
 
-class Corridor(gymnasium.Env[int, int]):
-    """Three places in a row; the last one ends the episode. Action 1 goes on, and fails now and then."""
-
-    observation_space, action_space = gymnasium.spaces.Discrete(3), gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place = 0
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        moved = action == 1 and self.np_random.random() < 0.8
-        self.place = min(2, self.place + 1) if moved else max(0, self.place - 1)
-        return self.place, 0.0, self.place == 2, False, {}
-
-
 def corridor_data() -> tuple[Dataset, RewardMachine]:
     machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
-    box = BlackBox(Corridor(), lambda o, a, z, info: {"goal"} if z == 2 else set(), machine, 5)
+    box = BlackBox(Corridor(3), lambda o, a, z, info: {"goal"} if z == 2 else set(), machine, 5)
     return explore(box, num_episodes=40), machine
 
 

@@ -98,4 +98,5 @@ def test_a_range_holds_0_and_its_ends_are_mapped_onto_0_and_1():
     small, negative, nothing = (RewardRange.of(map(Reward.of, rewards)) for rewards in ([0.2], [-3, -1], []))
     assert (small.low, small.high, small.to_unit(Reward.of(0.2))) == (0.0, 0.2, Reward.of(1))
     assert (negative.low, negative.high) == (-3.0, 0.0)
-    assert nothing.is_unit and nothing.to_unit(law := Reward.of(1)) is law
+    assert nothing.is_unit
+    assert nothing.to_unit(law := Reward.of(1)) is law

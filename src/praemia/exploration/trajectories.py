@@ -57,10 +57,6 @@ class Trajectory(NamedTuple):
     def last(self) -> int:
         return self.observations[-1]
 
-    def is_over(self, horizon: int) -> bool:
-        """Tell whether nothing can follow."""
-        return self.ended or len(self.actions) == horizon
-
     def then(self, action: int, observation: int, *, ended: bool = False) -> Trajectory:
         """Return the trajectory one step longer."""
         return Trajectory((*self.observations, observation), (*self.actions, action), ended)
@@ -189,7 +185,7 @@ class SearchPolicy:
         return root
 
     def _new(self, history: Trajectory, rng: np.random.Generator) -> Node:
-        if history.is_over(self.horizon):
+        if history.ended or len(history.actions) == self.horizon:
             value = self.reward(history)
             return Node(history, Bounds(value, value, value), [])
         return Node(history, Bounds(self._roll_out(history, rng), 0.0, self.reward.bound), [0] * self.num_actions)
