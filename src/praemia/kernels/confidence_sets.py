@@ -235,7 +235,7 @@ def plan_in_sets(
     fill_sets(seen, numbers, sets)
     for h in range(horizon - 1, -1, -1):
         after, here = scratch.tables[(h + 1) % 2], scratch.tables[h % 2]
-        begin_step(zeros(4), task, after, size, extra_rows, extra_rows.shape[0], h)
+        begin_step(zeros(4), task, after, size, extra_rows, h)
         for m in range(num_machine_states):
             sort_rows(order[m], after, width, m)
         for o in range(size):

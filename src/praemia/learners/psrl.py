@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from praemia.kernels.linear import Scratch
+from praemia.kernels.linear import Coefficients, LinearForm, Scratch
 from praemia.kernels.posteriors import Prior, Seen, new_sample, plan_sampled
 from praemia.kernels.records import LANES, NUM_EXITS
 from praemia.kernels.ties import new_stream
@@ -55,6 +55,7 @@ class PSRL(CanLearnMachine):
         sampled, policy = new_sample(seen, prior), next_policy(experience, rng)
         width, options = len(task.is_done), np.zeros(spec.num_actions * LANES)
         scratch = Scratch(sampled.edges, np.zeros((2, len(every.rows.rows) * width)), options, np.zeros(0))
+        nothing, no_plan = Coefficients(np.zeros(1), 0, 0, 0, 0), np.empty((spec.horizon, 0))
         plan_sampled(
             task,
             seen,
@@ -62,11 +63,10 @@ class PSRL(CanLearnMachine):
             rng,
             sampled,
             scratch,
+            LinearForm(
+                nothing, nothing, 1.0, spec.value_caps[:-1].copy(), no_plan, no_plan, np.zeros(len(seen.own), np.int32)
+            ),
             every.rows.rows[spec.num_observations + NUM_EXITS :],
-            spec.value_caps[:-1].copy(),
-            np.zeros(1),
-            np.empty((spec.horizon, 0)),
-            np.zeros(len(seen.own), dtype=np.int32),
             np.ones(spec.num_observations, dtype=bool),
             policy,
             new_stream(rng),
