@@ -383,8 +383,8 @@ KERNELS = (
     Fault(
         "a plan is noted one episode late in a stretch",
         "kernels/play.py",
-        'entry["episode"] = progress["played"]\n                entry',
-        'entry["episode"] = progress["played"] + 1\n                entry',
+        'entry["episode"] = log.progress[0]["played"]',
+        'entry["episode"] = log.progress[0]["played"] + 1',
         ONE_LOOP,
     ),
     Fault(

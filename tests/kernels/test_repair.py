@@ -120,7 +120,7 @@ def memory_of(world: TaskWorld) -> HeadroomMemory:
 def followed(planned: PlannedArrays, labels: dict[int, tuple[int, int]], pair: int) -> list[tuple[int, int]]:
     """Return the label and the target of each transition of a pair that the plan goes by."""
     first = planned.edges.start[pair]
-    return [labels[int(row)] for row in planned.edges.rows[first : first + planned.edges.stop[pair]]]
+    return [labels[int(row)] for row in planned.edges.rows[first : planned.edges.stop[pair]]]
 
 
 def tables_of(world: TaskWorld) -> list[Floats]:

@@ -190,6 +190,15 @@ def is_repair(totals: Ints, replan: int, step: Whole) -> bool:
 
 
 @part
+def begin_plan(counts: Counts, replan: int, step: Whole) -> None:
+    """Note whether the plan that is due before a step is a repair; a full one goes by what is counted now."""
+    counts.totals[IS_REPAIR] = is_repair(counts.totals, replan, step)
+    if counts.totals[IS_REPAIR] == 0 and replan != STEP:
+        counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
+        copy(counts.visits, counts.at_plan)
+
+
+@part
 def copy(source: Any, target: Any) -> None:
     """Copy a row of numbers."""
     for i in range(source.shape[0]):

@@ -11,21 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from praemia.kernels import counts as counting
 from praemia.kernels.compiling import compiled, inlined, part
-from praemia.kernels.counts import (
-    EPISODES,
-    IS_REPAIR,
-    PLANNED_EPISODES,
-    STEP,
-    Counts,
-    add_row,
-    add_transition,
-    copy,
-    count_episode,
-    count_step,
-    has_room,
-    is_repair,
-)
+from praemia.kernels.counts import IS_REPAIR, STEP, Counts, has_room
 from praemia.kernels.exact import ValueArrays, policy_value, start_value
 from praemia.kernels.records import END, NUM_EXITS, Actions, Bools, Floats, Ints, Records, Whole
 
@@ -163,9 +151,9 @@ def first_sight(world: WorldArrays, counts: Counts, pair: Whole, e: Whole) -> Wh
     if row >= first_extra:
         extra = world.extra_rows[row - first_extra]
         if extra["place"] < 0:
-            extra["place"] = add_row(counts, extra["label"], extra["target"])
+            extra["place"] = counting.add_row(counts, extra["label"], extra["target"])
         row = np.int64(extra["place"])
-    place = add_transition(counts, pair, edge["target"], edge["label"], row)
+    place = counting.add_transition(counts, pair, edge["target"], edge["label"], row)
     edge["place"] = place
     return place
 
@@ -226,7 +214,7 @@ def play_episode(
             loss += world.weights[h] * find_loss(world, h, o, m, a)
         if place < 0:
             place = np.int64(first_sight(world, counts, pair, e))
-        due = count_step(counts, h, (o, a, z, label, m, m_next), place, pair, reward, replan) or due
+        due = counting.count_step(counts, h, (o, a, z, label, m, m_next), place, pair, reward, replan) or due
         o, m = z, m_next
         if z >= size or world.is_done[m]:
             gain += world.weights[h] * world.exits[h + 1, END, m]
@@ -267,7 +255,7 @@ def play_episodes(
             if log.losses.shape[0] > 0:
                 log.losses[episode] = progress["loss"]
             episode, num_steps = episode + 1, num_steps + length
-            due = count_episode(counts.totals, replan) or due
+            due = counting.count_episode(counts.totals, replan) or due
             if progress["is_new"]:
                 break
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
@@ -278,6 +266,16 @@ def is_to_be_noted(progress: Any, replan: int) -> bool:
     """Tell whether an episode is about to start with a plan that the run has to record."""
     starts = progress["is_new"] > 0 and progress["step"] == 0
     return bool(starts and (replan != STEP or progress["steps"] >= progress["note_from"]))
+
+
+@part
+def note_plan(world: WorldArrays, values: ValueArrays, policy: Actions, log: LogArrays) -> None:
+    """Record a plan that an episode is about to start with, with its exact value unless values.states is empty."""
+    entry = log.plans[log.progress[0]["plans"]]
+    entry["episode"] = log.progress[0]["played"]
+    if values.states.shape[0] > 0:
+        entry["value"] = policy_value(values, world.starts, policy)
+    count_noted(log.progress[0])
 
 
 @part
@@ -300,13 +298,8 @@ def value_and_play(
     last: int,
 ) -> None:
     """Record the exact value of a plan that is new, unless values.states is empty, and play it."""
-    progress = log.progress[0]
-    if is_to_be_noted(progress, replan):
-        entry = log.plans[progress["plans"]]
-        entry["episode"] = progress["played"]
-        if values.states.shape[0] > 0:
-            entry["value"] = policy_value(values, world.starts, policy)
-        count_noted(progress)
+    if is_to_be_noted(log.progress[0], replan):
+        note_plan(world, values, policy, log)
     play_episodes(world, counts, policy, replan, chance, log, last)
 
 
@@ -338,26 +331,19 @@ def plan_and_play(plan: Any) -> Any:
             if not can_play(counts, chance, horizon) or progress["plans"] == log.plans.shape[0]:
                 break
             if progress["is_due"]:
-                counts.totals[IS_REPAIR] = is_repair(counts.totals, replan, progress["step"])
-                if counts.totals[IS_REPAIR] == 0 and replan != STEP:
-                    counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
-                    copy(counts.visits, counts.at_plan)
+                counting.begin_plan(counts, replan, progress["step"])
                 work += plan(data, counts, stream, policy)
                 progress["is_due"] = 0
                 if counts.totals[IS_REPAIR] == 0:
                     progress["is_new"] = 1
             if is_to_be_noted(progress, replan):
-                entry = log.plans[progress["plans"]]
-                entry["episode"] = progress["played"]
-                entry["optimistic"] = start_value(world.starts, data.values.reshape(-1), data.values.shape[1])
-                if values.states.shape[0] > 0:
-                    entry["value"] = policy_value(values, world.starts, policy)
-                    work += horizon * values.states.shape[0]
-                count_noted(progress)
+                own_value = start_value(world.starts, data.values.reshape(-1), data.values.shape[1])
+                log.plans[progress["plans"]]["optimistic"] = own_value
+                note_plan(world, values, policy, log)
+                work += horizon * values.states.shape[0]
             first = progress["played"]
-            play_episodes(
-                world, counts, policy, replan, chance, log, min(last, first + 1 + (most_work - work) // (8 * horizon))
-            )
+            until = min(last, first + 1 + (most_work - work) // (8 * horizon))
+            play_episodes(world, counts, policy, replan, chance, log, until)
             work += (progress["played"] - first) * 8 * horizon
         return work
 

@@ -99,6 +99,25 @@ class TaskSpec:
         """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
         return read_only(steps_left(self.horizon, self.discount))
 
+    @cached_property
+    def machine_probs(self) -> NDArray[np.float64]:
+        """float64[L, M, M], τ: where each label of ``label_sets`` moves the machine; absent while it is learned."""
+        table = self._known_table(8 * len(self.label_sets) * self.num_machine_states**2)
+        probs = np.zeros((len(self.label_sets) * self.num_machine_states, self.num_machine_states))
+        np.add.at(probs, (table.rows, table.targets), table.probs)
+        return read_only(probs.reshape(-1, self.num_machine_states, self.num_machine_states))
+
+    @cached_property
+    def machine_rewards(self) -> NDArray[np.float64]:
+        """float64[L, M], φ: the mean reward in the unit range; absent while the machine is learned."""
+        return read_only(self._known_table(0).mean_rewards)
+
+    def _known_table(self, num_bytes: int) -> MachineTable:
+        if self.possible is not None:
+            raise AttributeError("the machine is learned here; experience.machine_moves counts what was seen of it")
+        require_memory(num_bytes, "the machine's transition probabilities for every label")
+        return self.table
+
     @property
     def asks_every_label(self) -> bool:
         """Whether the label of every (o, a, o') is asked for where it helps."""
