@@ -1,7 +1,7 @@
 """Play whole stretches of episodes, counting as they go, until a new plan is due.
 
 A choice among several alternatives takes the next of the world's random numbers; a single alternative takes none. They
-are drawn beforehand, in order (``Chance``): to hand NumPy's generator to a kernel takes longer than to use it.
+are generated beforehand, in order (``Chance``): to hand NumPy's generator to a kernel takes longer than to use it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Posterior sampling on the factored model: plan in one kernel drawn from the posterior.
+"""Posterior sampling on the factored model: plan in one model sampled from the posterior.
 
 p(·|o, a) has a Dirichlet prior of total weight α spread evenly over the observations, so the posterior is
-Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus: exploration comes from the draw.
+Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus: exploration comes from sampling.
 
-A draw mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
-prior's part is drawn by stick-breaking: fractions v_1, v_2 … ~ Beta(1, α) of what is left break off, and each falls on
-an observation drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). The
-last stick takes what is left below 10⁻⁶, so a kernel is off by no more than that. Where observations are few, each gets
-a Gamma variable of its own, which is exact.
+A sample mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
+prior's part is sampled by stick-breaking: fractions v_1, v_2 … ~ Beta(1, α) of what is left break off, and each falls
+on an observation sampled uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet
+distribution itself). The last stick takes what is left below 10⁻⁶, so a probability is off by no more than that. Where
+observations are few, each gets a Gamma variable of its own, which is exact.
 """
 
 from __future__ import annotations
