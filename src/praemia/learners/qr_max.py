@@ -12,9 +12,9 @@ It promises a nearly optimal policy after polynomially many samples (PAC), not s
 matter are known it stops learning, so any error left costs regret in every episode.
 
 Differences: p̂ is that of all visits up to the plan, where the released code stops counting at m; an unknown pair has
-value H − h, there M times as much; the released code learns the machine by observations, not by labels; with the machine
-given it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉ visits with M states in which
-the machine is not done.
+value H − h, there M times as much; the released code learns the machine by observations, not by labels; with the
+machine given it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉ visits with M states
+in which the machine is not done.
 """
 
 from __future__ import annotations
