@@ -113,7 +113,7 @@ class _Derivation:
         """Point at an operand that is longer than a letter."""
         for expression, place in parts:
             if not _is_letter(expression):
-                raise mistake("regex", self._text, place, f"{token.text!r} takes guards, and this is not one")
+                raise mistake("regex", self._text, place, f"{token.kind!r} takes guards, and this is not one")
 
     def _repeated(self, expression: Formula, mark: str) -> Formula:
         if mark == "?":
