@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from praemia.errors import SizeError
@@ -190,29 +189,12 @@ class Diagrams:
         """Return the diagram that decides a variable, wherever it stands in the order."""
         if variable <= min(self.variable[low], self.variable[high]):
             return self.node(variable, self.cofactor(low, variable, False), self.cofactor(high, variable, True))
-        nothing, all_values = self.leaf(_Mask.NOTHING), self.leaf(_Mask.ALL)
-
-        def where(mask: int, diagram: int) -> int:
-            return self.combine(mask, diagram, _one, {}, zero=nothing, unit=all_values)
-
-        if_false = where(self.node(variable, all_values, nothing), low)
-        if_true = where(self.node(variable, nothing, all_values), high)
-        return self.combine(if_false, if_true, _one, {}, unit=nothing)
+        which, memo = self.node(variable, self.leaf(False), self.leaf(True)), Memo()
+        pairs = self.combine(low, high, lambda if_false, if_true: (if_false, if_true), memo)
+        return self.combine(which, pairs, lambda holds, pair: pair[holds], {})
 
     def cofactor(self, diagram: int, variable: int, value: bool) -> int:
         """Return a diagram where a variable that comes first, if it occurs at all, has a value."""
         if self.variable[diagram] != variable:
             return diagram
         return self.high[diagram] if value else self.low[diagram]
-
-
-class _Mask(Enum):
-    """Values that keep all or nothing of a diagram."""
-
-    ALL = 1
-    NOTHING = 0
-
-
-def _one(value: Any, other: Any) -> Any:
-    """Join two values of which one is always a unit, so that they never meet."""
-    raise AssertionError(value, other)

@@ -178,9 +178,6 @@ class RewardMachine(Displayed):
 
         return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RewardMachine):
             return NotImplemented
