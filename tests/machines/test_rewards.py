@@ -44,10 +44,10 @@ def test_equal_values_are_added_and_impossible_ones_dropped():
     [
         (Reward.of(0.25), "0.25"),
         (Reward.bernoulli(0.3), "Bernoulli(0.3)"),
-        (Reward((0.2, 0.4), (0.5, 0.5)), "0.2 w.p. 0.5, 0.4 w.p. 0.5"),
+        (Reward((0.2, 0.4), (0.5, 0.5)), "P(0.2) = 0.5, P(0.4) = 0.5"),
         (Reward.of(-3), "-3"),
         (Reward.uniform(-1, 2), "uniform(-1, 2)"),
-        (Reward((0.0, 1.0), (0.5, 0.5), (0.0, 1.0)), "0 w.p. 0.5, uniform(1, 2) w.p. 0.5"),
+        (Reward((0.0, 1.0), (0.5, 0.5), (0.0, 1.0)), "P(0) = 0.5, P(uniform(1, 2)) = 0.5"),
     ],
 )
 def test_a_reward_is_written_for_people(reward, text):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from praemia.errors import SizeError
+from praemia.errors import SizeError, require_whole
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
 CHECK_EVERY = 256  # nodes
@@ -34,6 +34,9 @@ class Growth:
     tell: Callable[[str], None] | None = None
     num_states: int = 1
     _last: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        require_whole("max_states", self.max_states)
 
     @property
     def max_values(self) -> int:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean, require_whole
+from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.machines.algebra import add, state_names
 from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
-from praemia.machines.diagrams import MAX_STATES, Growth
+from praemia.machines.diagrams import Growth
 from praemia.machines.labels import distinct_names
 from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
@@ -54,11 +54,6 @@ class Payment(NamedTuple):
         return cls(given, pay)
 
 
-def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
-    """Return the limits of a construction."""
-    return Growth(require_whole("max_states", max_states), tell=tell)
-
-
 def machine_from(
     kind: str,
     text: str | Mapping[str, Pay],
@@ -83,12 +78,14 @@ def machine_from(
     else:
         texts = text
     allowed = None if propositions is None else distinct_names("proposition", propositions)
-    growth = growth or growth_limits()
+    growth = growth or Growth()
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
         accepting = accepting_automaton(kind, part, growth, syntax)
-        _require_allowed(accepting.propositions, allowed)
+        for name in accepting.propositions:
+            if allowed is not None and name not in allowed:
+                raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
         for warning in _odd_payments(kind, part, accepting, payment):
             warnings.warn(warning, PraemiaWarning, stacklevel=3)
         names = accepting.propositions if allowed is None else allowed
@@ -121,13 +118,6 @@ def accepting_automaton(kind: str, text: str, growth: Growth, syntax: str = "pra
     return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
 
 
-def _require_allowed(names: Iterable[str], allowed: Collection[str] | None) -> None:
-    """Refuse a name that no label has, and say what was probably meant."""
-    for name in names:
-        if allowed is not None and name not in allowed:
-            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
-
-
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:
     """Point out a text that is decided from the start, and a cost that is charged at the first step and never again."""
     output = accepting.constant_output(0)
@@ -145,9 +135,9 @@ def paying_machine(
 ) -> RewardMachine:
     """Return the machine that pays in some way for what an automaton accepts."""
     paying = paid(accepting, payment.pay, growth)
-    laws = {0: ZERO, 1: payment.reward}
+    rewards = {0: ZERO, 1: payment.reward}
     if payment.pay == "end":
-        laws[-1] = Reward.of(-payment.reward.values[0])
+        rewards[-1] = Reward.of(-payment.reward.values[0])
     endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
     is_large = paying.num_states > MOST_NAMED
     texts = [f"s{state}" if is_large else paying.meaning(state) for state in range(paying.num_states)]
@@ -155,7 +145,7 @@ def paying_machine(
     states = state_names(["start", *named[1:]])
 
     def outcomes(step: Move) -> tuple[Outcome]:
-        return (Outcome(states[step.target], 1.0, laws[step.output]),)
+        return (Outcome(states[step.target], 1.0, rewards[step.output]),)
 
     said = ("nothing more is paid" if end == "over" else text for end, text in zip(endings, texts, strict=True))
     meanings = dict(zip(states, said, strict=True))

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, unknown_name
-from praemia.machines.diagrams import MAX_STATES
+from praemia.machines.diagrams import MAX_STATES, Growth
 from praemia.machines.labels import distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     Outcomes,
     Rule,
     build_diagrams,
-    by_source,
     derive_rules,
     make_exclusive,
     paying_states,
@@ -98,7 +97,7 @@ class RewardMachine(Displayed):
             raise unknown_name("machine state", initial, states)
         written, idle = tuple(map(Rule.of, rules)), Reward.of(idle_reward)
         validate_rules(written, set(states), propositions)
-        diagrams = build_diagrams(by_source(states, written), idle, first_match)
+        diagrams = build_diagrams(states, written, idle, first_match)
         parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
         meanings = dict(zip(states, states, strict=True))
         parts |= {"first_match": first_match, "idle_reward": idle, "source": None, "meanings": meanings}
@@ -156,9 +155,9 @@ class RewardMachine(Displayed):
         syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: which tool's formula syntax to read.
         propositions : those that labels may have; by default, those of the formula.
         """
-        from praemia.machines.from_formulas import growth_limits, machine_from
+        from praemia.machines.from_formulas import machine_from
 
-        return machine_from("formula", formula, reward, pay, propositions, growth_limits(max_states), syntax)
+        return machine_from("formula", formula, reward, pay, propositions, Growth(max_states), syntax)
 
     @classmethod
     def from_regex(
@@ -174,9 +173,9 @@ class RewardMachine(Displayed):
 
         Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
         """
-        from praemia.machines.from_formulas import growth_limits, machine_from
+        from praemia.machines.from_formulas import machine_from
 
-        return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
+        return machine_from("regex", expression, reward, pay, propositions, Growth(max_states))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RewardMachine):

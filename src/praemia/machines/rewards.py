@@ -201,7 +201,7 @@ class Reward:
         if self.values == (0.0, 1.0) and self.is_discrete:
             return f"Bernoulli({self.probabilities[1]:g})"
         pieces = self.pieces
-        return str(pieces[0]) if len(pieces) == 1 else ", ".join(f"{own} w.p. {own.probability:g}" for own in pieces)
+        return str(pieces[0]) if len(pieces) == 1 else ", ".join(f"P({own}) = {own.probability:g}" for own in pieces)
 
 
 @dataclass(frozen=True)

@@ -134,14 +134,6 @@ def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions:
             raise RuleError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, propositions)}", rule)
 
 
-def by_source(states: Iterable[str], rules: Iterable[Rule]) -> dict[str, list[Rule]]:
-    """Return the rules of each state, in their order."""
-    grouped: dict[str, list[Rule]] = {state: [] for state in states}
-    for rule in rules:
-        grouped[rule.source].append(rule)
-    return grouped
-
-
 def paying_states(following: Mapping[str, Iterable[Outcomes]], nothing: Reward = ZERO) -> set[str]:
     """Return the states from which anything but ``nothing`` may be paid, given all that can happen in each state."""
     sources: dict[str, set[str]] = {state: set() for state in following}
@@ -165,12 +157,16 @@ def closure(start: Iterable[str], following: Mapping[str, Iterable[str]]) -> set
     return reached
 
 
-def build_diagrams(rules: Mapping[str, Sequence[Rule]], idle_reward: Reward, first_match: bool) -> StateDiagrams:
+def build_diagrams(
+    states: Iterable[str], rules: Iterable[Rule], idle_reward: Reward, first_match: bool
+) -> StateDiagrams:
     """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
     growth = Growth(max_states=MAX_RULES)
     functions, store, roots = Booleans(growth=growth), Diagrams(growth), []
-    nothing = store.leaf(None)
-    for state, own in rules.items():
+    nothing, by_source = store.leaf(None), {state: list[Rule]() for state in states}
+    for rule in rules:
+        by_source[rule.source].append(rule)
+    for state, own in by_source.items():
         growth.max_nodes = max(len(functions), len(store)) + MAX_GUARD_NODES
         last, guarded = [rule for rule in own if rule.is_else], [rule for rule in own if not rule.is_else]
         if len(last) > 1:
