@@ -68,17 +68,14 @@ def test_a_reward_is_written_for_people(reward, text):
         ((0.0, 1.0), (0.5, 0.4), "sum to 0.9"),
     ],
 )
-def test_what_is_not_a_law_is_refused(values, probabilities, message):
+def test_what_is_not_a_distribution_is_refused(values, probabilities, message):
     with pytest.raises(ModelError, match=message):
         Reward(values, probabilities)
 
 
-def test_a_bernoulli_reward_needs_a_probability():
-    with pytest.raises(ModelError, match="must lie in"):
+def test_parameters_of_a_distribution_are_checked():
+    with pytest.raises(ModelError, match=r"probability 1\.5; it must lie in \[0, 1\]"):
         Reward.bernoulli(1.5)
-
-
-def test_a_uniform_reward_from_high_to_low_is_refused():
     with pytest.raises(ModelError, match="the first must be the lower"):
         Reward.uniform(2, 1)
 
