@@ -80,9 +80,9 @@ class StateDiagrams:
         """Return for each state the highest worth of its values."""
         return self.fold(lambda leaf: worth(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
-    def map_values(self, change: Callable[[Any], Hashable], store: Diagrams | None = None) -> StateDiagrams:
-        """Return the same diagrams, in a store of their own or the one given, with every value changed."""
-        target = Diagrams() if store is None else store
+    def map_values(self, change: Callable[[Any], Hashable]) -> StateDiagrams:
+        """Return the same diagrams, in a store of their own, with every value changed."""
+        target = Diagrams()
         roots = self.fold(lambda leaf: target.leaf(change(self.store.value(leaf))), target.node)
         return StateDiagrams(self.variables, target, tuple(roots))
 
