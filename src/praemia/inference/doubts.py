@@ -1,12 +1,11 @@
-"""What else the traces could mean: edges that could lead elsewhere, fewer states, hidden moves.
+"""Other machines that the traces allow: edges that could lead elsewhere, fewer states, hidden moves.
 
 An edge could lead elsewhere if the machine with that edge changed explains the traces as well: without a conflict in a
 deterministic machine, and with nearly the same likelihood in a probabilistic one.
 
-A move is *hidden* if no reward shows where it led. An observer then follows a belief, and merging turns beliefs into
-states, the more the more traces there are. Beliefs are mixtures: what follows one of them has the distribution of what
-follows some others, mixed. So moves are taken for hidden if what follows a state is explained by a mixture of other
-states and by none of them alone. That proves nothing: some machines without hidden moves have such states.
+A move is *hidden* if no reward shows where it led. Merging then turns an observer's beliefs into states, and beliefs
+are mixtures. So moves are taken for hidden if the rewards after a state are explained by a mixture of other states and
+by none of them alone. That proves nothing: some machines without hidden moves have such states.
 """
 
 from __future__ import annotations
