@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES, Growth
-from praemia.machines.labels import distinct_names, several
+from praemia.machines.labels import Label, distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     Outcomes,
@@ -38,6 +38,7 @@ from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
+    from praemia.machines.arrays import DenseMachine
     from praemia.pictures.diagrams import MachineDrawing
 
 
@@ -305,6 +306,44 @@ class RewardMachine(Displayed):
         from praemia.machines.algebra import with_chance
 
         return with_chance(self, chances)
+
+    def to_arrays(self, propositions: Iterable[str]) -> DenseMachine:
+        """Return the machine as dense arrays over the 2^P labels of P propositions, for NumPy, torch or JAX.
+
+        Parameters
+        ----------
+        propositions : in the order of a label's bits: all of the machine's, at most 16.
+        """
+        from praemia.machines.arrays import dense
+
+        return dense(self, propositions)
+
+    def potential(self, discount: float) -> NDArray[np.float64]:
+        """Return the optimal value of the machine alone in each state, whatever the environment: float64[M].
+
+        It is the largest expected discounted sum of rewards over all sequences of labels, for shaping of rewards. The
+        discount is below 1 unless no cycle of the machine has a reward.
+
+        >>> RewardMachine.from_ltlf("F(item & X F delivery)").potential(0.5)
+        array([0.5, 1. , 0. ])
+        """
+        from praemia.machines.potential import potential
+
+        return potential(self, discount)
+
+    def difference(self, other: RewardMachine) -> list[Label] | None:
+        """Return the shortest word whose last step has different expected rewards in the two machines, or None.
+
+        Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
+        distributions with one mean are not told apart.
+
+        >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
+        >>> [sorted(label) for label in difference]
+        [['a', 'b']]
+        """
+        from praemia.machines.difference import difference
+
+        return difference(self, other)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
         """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""

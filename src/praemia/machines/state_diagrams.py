@@ -101,14 +101,21 @@ class StateDiagrams:
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()
         return self.reordered(names, store).roots == other.reordered(names, store).roots
 
-    def example_labels(self) -> list[frozenset[str]]:
-        """Return labels on which every state has all values that it has on any label."""
+    def leaves(self) -> list[int]:
+        """Return the leaves of ``values``, in their order."""
+        return [diagram for diagram in self.store.below(self.roots) if self.store.is_leaf(diagram)]
+
+    def examples(self) -> list[Examples]:
+        """Return for each state a label that leads to each of its leaves."""
 
         def either(variable: int, low: Examples, high: Examples) -> Examples:
             return {leaf: label | {self.variables[variable]} for leaf, label in high.items()} | low
 
-        examples = self.fold(lambda leaf: {leaf: frozenset[str]()}, either)
-        return list(dict.fromkeys(label for own in examples for label in own.values()))
+        return self.fold(lambda leaf: {leaf: frozenset[str]()}, either)
+
+    def example_labels(self) -> list[frozenset[str]]:
+        """Return labels on which every state has all values that it has on any label."""
+        return list(dict.fromkeys(label for own in self.examples() for label in own.values()))
 
 
 def smallest(
