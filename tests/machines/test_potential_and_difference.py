@@ -106,6 +106,8 @@ def test_differences_of_known_length() -> None:
     ordered, either = (RewardMachine.from_ltlf(text) for text in ("F(a & X F b)", "F a & F b"))
     assert ordered.difference(either) == [{"a", "b"}]
     assert RewardMachine.from_ltlf("F b").difference(RewardMachine.from_ltlf("F a")) == [{"a"}]
+    either = RewardMachine.from_regex("(a & !b) (a & !b) | (b & !a) (b & !a) (b & !a)")
+    assert either.difference(RewardMachine(["q"], "q", ["a"], [])) == [{"a"}, {"a"}]
     names = [f"p{i}" for i in range(40)]
     one, other = (patterns.visit_in_order(*order).machine() for order in (names, [*names[:-2], *names[:-3:-1]]))
     assert len(one.difference(other) or []) == 40

@@ -335,7 +335,7 @@ class RewardMachine(Displayed):
         """Return the shortest word whose last step has different expected rewards in the two machines, or None.
 
         Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
-        distributions with one mean are not told apart.
+        two distributions with one mean count as equal.
 
         >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
         >>> [sorted(label) for label in difference]
