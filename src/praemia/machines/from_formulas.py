@@ -30,7 +30,7 @@ Pay: TypeAlias = float | Reward | Mapping[str, Any]
 
 
 class Payment(NamedTuple):
-    """What is paid for a text, and when."""
+    """The reward of a text, and when it is paid."""
 
     reward: Reward
     pay: str
@@ -53,6 +53,11 @@ class Payment(NamedTuple):
             raise ParameterError(f"the reward {given} with pay='end', which may take back what it paid; give a number")
         return cls(given, pay)
 
+    def to_data(self, pay: str) -> Any:
+        """Return what files have beside a text, where ``pay`` is the default."""
+        reward = self.reward.to_data()
+        return reward if self.pay == pay else {"reward": reward, "pay": self.pay}
+
 
 def machine_from(
     kind: str,
@@ -67,22 +72,20 @@ def machine_from(
     require_pay(pay)
     if kind == "regex" and syntax != "praemia":
         raise ParameterError(f"syntax={syntax!r} says how a formula is written; it has no meaning for a regex")
-    if isinstance(text, str):
-        texts: Mapping[str, Pay] = {text: reward}
-    elif not isinstance(text, Mapping):
+    if not isinstance(text, str | Mapping):
         raise ParameterError(f"a {kind} is {text!r}; expected text, or a mapping from texts to rewards")
-    elif not text:
+    if not text and not isinstance(text, str):
         raise ParameterError(f"no {kind} is given; expected at least one")
-    elif reward not in (1.0, Reward.of(1.0)):
+    if not isinstance(text, str) and reward not in (1.0, Reward.of(1.0)):
         raise ParameterError("several formulas have rewards of their own; leave out reward=")
-    else:
-        texts = text
+    texts = {text: reward} if isinstance(text, str) else text
+    payments = {part: Payment.of(value, pay) for part, value in texts.items()}
     allowed = None if propositions is None else distinct_names("proposition", propositions)
-    growth = growth or Growth()
-    machines = []
-    for part, value in texts.items():
-        payment = Payment.of(value, pay)
-        accepting = accepting_automaton(kind, part, growth, syntax)
+    growth, machines = growth or Growth(), []
+    for part, payment in payments.items():
+        if not isinstance(part, str):
+            raise ParameterError(f"a {kind} is {part!r}; expected text")
+        accepting = regex_automaton(part, growth) if kind == "regex" else formula_automaton(part, growth, syntax)
         for name in accepting.propositions:
             if allowed is not None and name not in allowed:
                 raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
@@ -92,30 +95,12 @@ def machine_from(
         machines.append(paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
     try:
-        return machine.changed(source=_as_data(kind, text, reward, pay, syntax))
+        rewards = {part: payment.to_data(pay) for part, payment in payments.items()}
     except ModelError:  # files have no word for a reward; only who writes it to one needs to know
         return machine
-
-
-def _as_data(kind: str, text: str | Mapping[str, Pay], reward: float | Reward, pay: str, syntax: str) -> dict[str, Any]:
-    """Return the keys of a file that say the same as the text of a machine."""
-    own_reward = {"reward": Reward.of(reward).to_data()} if isinstance(text, str) else {}
-    own_syntax = {} if syntax == "praemia" else {"syntax": syntax}
-    written = text if isinstance(text, str) else {part: _pay_data(value) for part, value in text.items()}
-    return {"ltlf" if kind == "formula" else "regex": written, "pay": pay, **own_reward, **own_syntax}
-
-
-def _pay_data(value: Pay) -> Any:
-    if isinstance(value, Mapping):
-        return {key: Reward.of(own).to_data() if key == "reward" else own for key, own in value.items()}
-    return Reward.of(value).to_data()
-
-
-def accepting_automaton(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> Automaton[Any]:
-    """Return the smallest automaton that accepts, at every step, a trace so far that satisfies a text."""
-    if not isinstance(text, str):
-        raise ParameterError(f"a {kind} is {text!r}; expected text")
-    return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
+    key, own_syntax = "ltlf" if kind == "formula" else "regex", {} if syntax == "praemia" else {"syntax": syntax}
+    written = {key: text, "pay": pay, "reward": rewards[text]} if isinstance(text, str) else {key: rewards, "pay": pay}
+    return machine.changed(source=written | own_syntax)
 
 
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:
