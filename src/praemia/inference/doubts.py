@@ -77,12 +77,12 @@ def _cost(
 
 
 def doubts(traces: Traces, table: StateTable, *, deterministic: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Say what the traces cannot tell, and what they barely tell."""
+    """Return the edges that the traces leave open, and those they decide by little."""
     unknown, close = [], []
     others = alternatives(traces, table, deterministic=deterministic)
     for (state, symbol), group in groupby(others, key=lambda other: other[:2]):
         label, reward = traces.labels[traces.label_of[symbol]], traces.rewards[traces.reward_of[symbol]]
-        edge = f"q{state} on {label_text(label)} paying {reward:g} leads to q{table.moves[state, symbol]}"
+        edge = f"q{state} on {label_text(label)} with reward {reward:g} leads to q{table.moves[state, symbol]}"
         targets = list(group)
         equal = [other for other in targets if other.cost < SAME]
         worse = [other for other in targets if other.cost >= SAME]
@@ -195,7 +195,7 @@ def _differ(traces: Traces, first: tuple[Ints, int], second: tuple[Ints, int]) -
 
 
 def contradiction(traces: Traces) -> str | None:
-    """Say which two episodes paid differently after the same history and on the same label, if any did."""
+    """Name two episodes with different rewards after the same history and on the same label, if there are any."""
     rows, steps = np.nonzero(traces.symbols >= 0)
     symbols = traces.symbols[rows, steps]
     cells = traces.histories[rows, steps] * len(traces.labels) + traces.label_of[symbols]
@@ -209,6 +209,6 @@ def contradiction(traces: Traces) -> str | None:
     one, two = (traces.where(rows[place]) for place in pair)
     return (
         f"no deterministic machine explains {one} and {two}: they are equal up to the label of step "
-        f"{steps[second] + 1}, {label_text(traces.labels[traces.label_of[symbols[second]]])}, on which one pays "
+        f"{steps[second] + 1}, {label_text(traces.labels[traces.label_of[symbols[second]]])}, where one has the reward "
         f"{paid[0]} and the other {paid[1]}; infer a probabilistic machine instead"
     )

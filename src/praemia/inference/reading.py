@@ -23,7 +23,7 @@ from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
 
-MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
+MAX_REWARDS = 1_000  # distinct ones; more suggest rewards sampled from an interval
 AFTER = -1  # the symbol of a step after the end of its episode
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
@@ -187,7 +187,7 @@ def _numbered(episode: Any, symbols: _Symbols, where: str, kind: type[PraemiaErr
         raise kind(f"{where}: an episode without steps; leave it out")
     if len(symbols.rewards) > MAX_REWARDS:
         raise kind(
-            f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are told apart by rewards that "
+            f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are distinguished by rewards that "
             "occur again and again, so round them first"
         )
     return tuple(numbers)

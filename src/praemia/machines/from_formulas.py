@@ -1,4 +1,4 @@
-"""Machines from formulas and from regular expressions: from one text, or from several, each with what it pays when.
+"""Machines from formulas and from regular expressions: from one text, or from several with rewards of their own.
 
 A text becomes an automaton that accepts it, that one an automaton that puts out what is paid (``automata``), and this a
 machine, whose states are named after what is left to do.
@@ -118,7 +118,7 @@ def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Paym
 def paying_machine(
     accepting: Automaton[Any], payment: Payment, propositions: Sequence[str], growth: Growth
 ) -> RewardMachine:
-    """Return the machine that pays in some way for what an automaton accepts."""
+    """Return the machine that rewards the traces which an automaton accepts."""
     paying = paid(accepting, payment.pay, growth)
     rewards = {0: ZERO, 1: payment.reward}
     if payment.pay == "end":

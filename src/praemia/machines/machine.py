@@ -1,13 +1,9 @@
 """Probabilistic reward machines.
 
-A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
-environment carries the label σ, the rule of q whose guard holds on σ is used: the machine moves to q' with
-probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
-pays the idle reward: 0, unless rewards were mapped. A machine is deterministic if there is a single outcome in every
-state, on every label.
-
-A machine keeps one decision diagram per state, from a label to the outcomes there. The rules are what somebody wrote;
-where nobody wrote any, as in a machine from a formula, they are derived from the diagrams when they are asked for.
+In state q, on a transition with the label σ, the rule of q whose guard holds on σ applies: the machine moves to q' with
+probability τ(q'|q, σ), and the reward is sampled from ν(q, σ, q'). Where no rule holds, it stays and the reward is the
+idle reward. A machine keeps one decision diagram per state, from a label to the outcomes there, and the rules as they
+were written; where none were, as in a machine from a formula, rules are derived from the diagrams on request.
 """
 
 from __future__ import annotations
@@ -145,14 +141,14 @@ class RewardMachine(Displayed):
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
     ) -> RewardMachine:
-        """Return the smallest machine that pays for traces that satisfy a formula of LTL on finite traces.
+        """Return the smallest machine that rewards traces which satisfy a formula of LTL on finite traces.
 
         Parameters
         ----------
-        formula : such as ``F(item & X F delivery)``, or several with the reward of each: what they pay is added up.
-            In place of a reward there may be ``{"reward": …, "pay": …}``.
-        pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
-            at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
+        formula : such as ``F(item & X F delivery)``, or several with the reward of each: rewards are added up. In
+            place of a reward there may be ``{"reward": …, "pay": …}``.
+        pay : ``"first"``: when the trace so far satisfies the formula for the first time; ``"each"``: at every step at
+            which it does; ``"end"``: rewards add up to ``reward`` if the whole episode satisfies the formula, else 0.
         syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: which tool's formula syntax to read.
         propositions : those that labels may have; by default, those of the formula.
         """
@@ -170,7 +166,7 @@ class RewardMachine(Displayed):
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
     ) -> RewardMachine:
-        """Return the smallest machine that pays when all that was seen so far matches a regular expression.
+        """Return the smallest machine that rewards traces which match a regular expression as a whole.
 
         Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
         """
@@ -188,7 +184,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        """What two equal machines share, without a look at which label leads to which outcomes."""
+        """The parts of equal machines that are hashed."""
         outcomes = frozenset(self.diagrams.values())
         return self.states, self.initial, frozenset(self.propositions), outcomes
 
@@ -196,19 +192,19 @@ class RewardMachine(Displayed):
         return f"RewardMachine({', '.join(self.sizes)})"
 
     def draw(self, title: str | None = None) -> MachineDrawing:
-        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        """Return a picture: notebooks display it, ``print`` writes Mermaid text, ``save`` writes a file."""
         from praemia.pictures.diagrams import MachineDrawing
 
         return MachineDrawing.of(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The number of each state, by its name."""
+        """The index of each state, by its name."""
         return {state: number for number, state in enumerate(self.states)}
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules as they were written, or derived: those can be half a million, so they wait until requested."""
+        """The rules as they were written, or derived from the diagrams; those can be half a million."""
         if self.written_rules is not None:
             return self.written_rules
         return derive_rules(self.states, self.diagrams, self.idle_reward)
@@ -229,7 +225,7 @@ class RewardMachine(Displayed):
         return self.rules if self.written_rules is None else make_exclusive(self.written_rules, self.first_match)
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
-        """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
+        """Return the outcomes of a state on a label; where no rule holds, it stays with the idle reward."""
         outcomes: Outcomes = self.diagrams.at(self.index[state], label)
         return outcomes
 
@@ -243,12 +239,12 @@ class RewardMachine(Displayed):
 
     @property
     def rewards(self) -> list[Reward]:
-        """All rewards that a step can have; that of a step on which nothing happens comes first."""
+        """All rewards that a step can have; the idle reward comes first."""
         return [self.idle_reward, *(outcome.reward for outcomes in self.diagrams.values() for outcome in outcomes)]
 
     @cached_property
     def mean_rewards(self) -> tuple[float, ...]:
-        """The mean rewards that a step can have, increasing; that of a step on which nothing happens is among them."""
+        """The mean rewards that a step can have, increasing, the idle reward's included."""
         return tuple(sorted({reward.mean for reward in self.rewards}))
 
     @cached_property
@@ -273,7 +269,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def settled_states(self) -> frozenset[int]:
-        """The numbers of the states from which every further reward is 0 (or what 0 was mapped to) on all labels."""
+        """The indices of the states from which every further reward is the idle reward, on all labels."""
         following = {state: self.possible_outcomes(state) for state in self.states}
         return frozenset(self.index[state] for state in set(self.states) - paying_states(following, self.idle_reward))
 
@@ -288,7 +284,7 @@ class RewardMachine(Displayed):
         return self.changed(propositions=tuple(dict.fromkeys((*self.propositions, *more))))
 
     def __add__(self, other: RewardMachine) -> RewardMachine:
-        """Return the machine that pays what both pay; they move independently, given the label."""
+        """Return the sum of two machines: rewards are added, and they move independently, given the label."""
         from praemia.machines.algebra import add
 
         return add(self, other) if isinstance(other, RewardMachine) else NotImplemented

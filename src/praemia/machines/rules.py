@@ -1,7 +1,7 @@
 """Rules: what a machine does in a state when a guard holds; and the decision diagrams that are built from rules.
 
 A diagram has one value for every label: the outcomes of the rule that is taken there, in the order in which they were
-written (it decides what a random number draws). So the guards of a state's rules must exclude each other; or, with
+written (outcomes are sampled in it). So the guards of a state's rules must exclude each other; or, with
 ``first_match``, the first rule whose guard holds is taken. ``else`` takes whatever the others leave.
 """
 
@@ -160,7 +160,7 @@ def closure(start: Iterable[str], following: Mapping[str, Iterable[str]]) -> set
 def build_diagrams(
     states: Iterable[str], rules: Iterable[Rule], idle_reward: Reward, first_match: bool
 ) -> StateDiagrams:
-    """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
+    """Return the diagrams of rules; where none holds, a state stays with the idle reward."""
     growth = Growth(max_states=MAX_RULES)
     functions, store, roots = Booleans(growth=growth), Diagrams(growth), []
     nothing, by_source = store.leaf(None), {state: list[Rule]() for state in states}

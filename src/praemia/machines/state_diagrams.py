@@ -76,9 +76,9 @@ class StateDiagrams:
                 results[diagram] = at_node(variable[diagram], results[low[diagram]], results[high[diagram]])
         return [results[root] for root in self.roots]
 
-    def highest(self, worth: Callable[[Any], float]) -> list[float]:
-        """Return for each state the highest worth of its values."""
-        return self.fold(lambda leaf: worth(self.store.value(leaf)), lambda _, low, high: max(low, high))
+    def highest(self, measure: Callable[[Any], float]) -> list[float]:
+        """Return for each state the maximum of a measure of its values."""
+        return self.fold(lambda leaf: measure(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
     def map_values(self, change: Callable[[Any], Hashable]) -> StateDiagrams:
         """Return the same diagrams, in a store of their own, with every value changed."""
