@@ -42,9 +42,7 @@ def compare_machines(
         for reward in sorted(found.keys() & true.keys()):
             chance, (low, high) = true[reward][0], intervals.get((state, label, reward), (0.0, 1.0))
             if not low - TOLERANCE <= chance <= high + TOLERANCE:
-                wrong.append(
-                    f"has reward {reward:g} with true probability {chance:.4f}, outside {low:.4f} … {high:.4f}"
-                )
+                wrong.append(f"has reward {reward:g} with true probability {chance:.4f}, outside {low:.4f}…{high:.4f}")
             following = product(sorted(found[reward][1]), sorted(true[reward][1]))
             pairs += [pair for pair in following if pair not in pairs]
         if wrong:
