@@ -906,20 +906,21 @@ BITS = (
 
 RULES = "machines/test_rules.py"
 EQUAL = "machines/test_equal_machines.py"
+TAKEN = "machines/test_potential_and_difference.py"
 
 MACHINES = (
     Fault(
         "the last rule that holds is taken, not the first",
         "machines/rules.py",
-        "            return earlier\n",
-        "            return later\n",
+        "for rule in reversed(guarded):",
+        "for rule in guarded:",
         f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands",
     ),
     Fault(
         "two rules that hold on one label pass",
         "machines/rules.py",
-        "        raise _Overlap\n",
-        "        return earlier\n",
+        "        if not first_match:\n",
+        "        if False:\n",
         f"{RULES}::test_overlapping_guards_are_an_error_that_names_first_match",
     ),
     Fault(
@@ -957,6 +958,34 @@ MACHINES = (
         "target.choose(new[variable], low, high)",
         "target.choose(variable, low, high)",
         f"{EQUAL}::test_a_machine_equals_its_rules_for_single_labels_in_any_order",
+    ),
+    Fault(
+        "a bit of a label is read the wrong way round",
+        "machines/arrays.py",
+        "high[at], low[at]",
+        "low[at], high[at]",
+        "machines/test_arrays.py::test_arrays_hold_the_outcomes_of_every_state_and_label",
+    ),
+    Fault(
+        "one random number serves a whole batch",
+        "machines/arrays.py",
+        "rng.random(m.shape)",
+        "rng.random()",
+        "machines/test_arrays.py::test_outcomes_are_sampled_with_their_probabilities",
+    ),
+    Fault(
+        "the potential is that of the worst labels",
+        "machines/potential.py",
+        "np.maximum.reduceat",
+        "np.minimum.reduceat",
+        f"{TAKEN}::test_potentials_in_closed_form",
+    ),
+    Fault(
+        "words are searched depth first",
+        "machines/difference.py",
+        "waiting.popleft()",
+        "waiting.pop()",
+        f"{TAKEN}::test_differences_of_known_length",
     ),
 )
 
