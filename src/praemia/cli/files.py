@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from praemia.cli.common import complete_tasks, file_option, is_typed, named_machine
-from praemia.cli.output import emit, json_option, report_written
+from praemia.cli.output import echo, emit, json_option, report_written
 from praemia.files.load_save import FORMATS
 from praemia.text_tables import Table, plural
 
@@ -95,7 +95,7 @@ def convert_command(
         save_task(loaded, target)
     else:
         save_machine(loaded, target)
-    click.echo(f"wrote the {'task' if isinstance(loaded, Task) else 'machine'} to {target}", err=True)
+    echo(f"wrote the {'task' if isinstance(loaded, Task) else 'machine'} to {target}", err=True)
 
 
 def _output_reward(text: str) -> tuple[str, float]:
@@ -119,7 +119,7 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
     """
     drawing = named_machine(task_or_machine).draw()
     if out is None:
-        click.echo(str(drawing))
+        echo(str(drawing))
     else:
         drawing.save(out)
         report_written(out)

@@ -22,9 +22,9 @@ from praemia.cli.common import (
     variant_options,
 )
 from praemia.cli.experiments import report_failures
-from praemia.cli.output import emit, json_option, report_written
+from praemia.cli.output import echo, emit, json_option, report_written
 from praemia.cli.progress import display
-from praemia.errors import ParameterError, require
+from praemia.errors import ParameterError, require, visible
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None, 
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
         if out is None:
-            click.echo(str(picture))
+            echo(str(picture))
         else:
             picture.save(out)
             report_written(out)
@@ -77,7 +77,7 @@ def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
     if out is None and sys.stdout.isatty():
         _animate(episode)
     elif out is None:
-        click.echo(str(episode))
+        echo(str(episode))
     else:
         if out.suffix.lower() == ".txt":
             write_whole(out, f"{episode}\n".encode())
@@ -100,10 +100,10 @@ def _animate(episode: Any) -> None:
     picture = task_picture(episode.task)
     with Live(console=Console(), auto_refresh=False) as live:
         for observation, machine_state, line in moments(episode):
-            scene = Text(page_text(picture, episode.task.name, observation) + "\n\n")
+            scene = Text(visible(page_text(picture, episode.task.name, observation)) + "\n\n")
             for i, name in enumerate(episode.task.machine.states):
-                scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
-            scene.append(f"\n{line}\n")
+                scene.append(f" {visible(name)} ", style="reverse" if i == machine_state else "dim")
+            scene.append(visible(f"\n{line}\n"))
             live.update(scene, refresh=True)
             time.sleep(PAUSE)
 

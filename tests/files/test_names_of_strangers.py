@@ -1,0 +1,71 @@
+"""Names from files may hold control characters; wherever text reaches a terminal they are shown escaped."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import praemia
+from praemia.cli import execute
+from praemia.errors import FileError
+from praemia.text_tables import Table
+
+NAME = "a\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202e\r"
+SHOWN = "a\\x1b[2J\\x1b]52;c;aGk=\\x07\\x9b31m\\u202e\\r"
+COMMANDS = [
+    "check machine.yaml",
+    "check task.yaml",
+    "check traces.jsonl",
+    "infer traces.jsonl",
+    "solve task.yaml",
+    "show task.yaml",
+    "machine FORMULA",
+    "machine FORMULA --trace TRACE",
+    "draw machine.yaml",
+    "run task.yaml --episodes 5 --runs 1 --out store",
+    "report store --json",
+    "check absent.yaml" + NAME,
+    "run NAME --episodes 5",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("strange")
+    machine = praemia.MachineBuilder(NAME).edge(NAME, f'"{NAME}"', "b", reward=1).build()
+    mdp = praemia.LabeledMDP.from_dense(
+        [[[0.5, 0.5]], [[1.0, 0.0]]],
+        [praemia.LabelRule(NAME, target=1)],
+        observations=[NAME, "b"],
+        actions=[NAME],
+    )
+    praemia.save_machine(machine, folder / "machine.yaml")
+    praemia.save_task(praemia.Task(mdp, machine, 3), folder / "task.yaml")
+    (folder / "traces.jsonl").write_text(f"[[[{json.dumps(NAME)}], 1.0]]\n" * 9)
+    return folder
+
+
+def controls(text: str) -> list[str]:
+    return [char for char in text if unicodedata.category(char) in ("Cc", "Cf") and char != "\n"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_control_character_reaches_the_terminal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)  # as on a terminal
+    words = {"FORMULA": f'F "{NAME}"', "TRACE": f'"{NAME}"', "NAME": NAME}
+    execute([words.get(word, word) for word in command.split(" ")])
+    said = "".join(capfd.readouterr())
+    assert said
+    assert not controls(said), repr(said)
+
+
+def test_errors_and_tables_escape_names_in_python_too() -> None:
+    assert str(FileError(f"unknown {NAME}\nnext")) == f"unknown {SHOWN}\nnext"
+    table = str(Table((NAME, "n"), [(f"{NAME}\n", "1")]))
+    assert table.splitlines() == [f"{SHOWN}    n", f"{SHOWN}\\n  1"]
