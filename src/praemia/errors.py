@@ -43,7 +43,12 @@ class PraemiaWarning(UserWarning):
 
 
 class ModelError(PraemiaError, ValueError):
-    """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
+    """Report a machine, a labelled MDP, a task or a policy that is not well formed.
+
+    ``place`` is the position of a mistake in a text, where the message is about one.
+    """
+
+    place: int | None = None
 
 
 class ContradictionError(ModelError):

@@ -194,7 +194,11 @@ def test_a_gymnasium_environment_is_read_with_its_options_and_labels(tmp_path: P
     ("old", "new", "message"),
     [
         ("FrozenLake-v1", "FrozenPond-v1", ":2: "),
-        ("FrozenLake-v1", "os:FrozenLake-v1", ":2:7: gymnasium.id: "),
+        (
+            "FrozenLake-v1",
+            "os:FrozenLake-v1",
+            ":2: found 'os:FrozenLake-v1'; expected the id of a registered environment",
+        ),
         ("is_slippery", "slipperiness", ":2: "),
         ("is_slippery: false", "labels: 3", ":3:12: gymnasium.options: "),
         ("to: 15", "to: 16", ":5: unknown observation '16'"),

@@ -265,13 +265,6 @@ class EnvironmentPart(Part):
     name: str
 
 
-def _registered_id(value: str) -> str:
-    # Gymnasium imports what stands before a colon, and a file must not choose code to run.
-    if ":" in value:
-        raise ValueError(f"found {value!r}; expected the id of a registered environment, without a module")
-    return value
-
-
 def _plain_options(value: dict[str, Any]) -> dict[str, Any]:
     for key in ("labels", "env_or_id", "id"):
         if key in value:
@@ -279,12 +272,40 @@ def _plain_options(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-class GymnasiumPart(Part):
-    """A Gymnasium environment with a table of its transitions; ``options`` go to ``gymnasium.make``."""
+Bins: TypeAlias = Annotated[
+    Annotated[Count, Tag("<single>")] | Annotated[list[float], Tag("<list>")],
+    _either("a number of cells, or a list of cuts"),
+]
 
-    id: Annotated[str, AfterValidator(_registered_id)]
-    labels: list[LabelPart]
+
+class GymnasiumPart(Part):
+    """A Gymnasium environment; ``options`` go to ``gymnasium.make``.
+
+    With ``labels`` here it is one with a table of its transitions; with the labels of the whole file a black box.
+    """
+
+    id: str
+    labels: list[LabelPart] | None = None
     options: Annotated[dict[str, Any], AfterValidator(_plain_options)] = {}
+    observations: Annotated[dict[Name, Bins], Field(min_length=1)] | None = None
+    encode: str | None = None
+    num_observations: Count | None = None
+
+    @model_validator(mode="after")
+    def _one_encoding(self) -> GymnasiumPart:
+        own = [key for key in ("observations", "encode") if getattr(self, key) is not None]
+        if len(own) > 1 or (own and self.labels is not None):
+            others = " and ".join(own) if len(own) > 1 else f"labels and {own[0]}"
+            raise ValueError(f"found {others}; expected one: a table has labels here, a black box beside 'gymnasium'")
+        if self.num_observations is not None and self.encode is None:
+            raise ValueError("'num_observations' is the limit of the values of 'encode'; leave it out")
+        return self
+
+
+StepTexts: TypeAlias = Annotated[
+    Annotated[str, Tag("<single>")] | Annotated[dict[Name, str], Field(min_length=1), Tag("<mapping>")],
+    _either("{proposition: predicate}, or the key of info that holds the propositions"),
+]
 
 
 WORLDS = ("mdp", "grid", "environment", "gymnasium")
@@ -297,6 +318,7 @@ class TaskPart(Part):
     grid: GridPart | None = None
     environment: EnvironmentPart | None = None
     gymnasium: GymnasiumPart | None = None
+    labels: StepTexts | None = None
     machine: (
         Annotated[
             Annotated[str, Tag("<single>")]
@@ -319,6 +341,13 @@ class TaskPart(Part):
         worlds = [key for key in WORLDS if getattr(self, key) is not None]
         if len(worlds) != 1:
             raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
+        if self.labels is not None and self.gymnasium is None:
+            raise ValueError(f"'labels' beside 'gymnasium' are those of a black box; {worlds[0]} has its own")
+        if self.gymnasium is not None and (self.labels is None) == (self.gymnasium.labels is None):
+            raise ValueError(
+                f"labels {'are missing' if self.labels is None else 'stand in two places'}: a black box has predicates "
+                "beside 'gymnasium' (labels: {goal: position > 0.5}), a table of transitions a list within it"
+            )
         return self
 
 

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from praemia.envs.black_box import BlackBox
 from praemia.envs.grid_map import GridMap
 from praemia.envs.gymnasium_table import GymnasiumMap
 from praemia.errors import ModelError
+from praemia.files.boxes import box_record
 from praemia.files.schema import WORLDS
 from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule
@@ -27,16 +29,16 @@ from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 MAX_KEY = 1_000  # characters of a key in YAML before it needs a question mark
-BLOCKS = (*WORLDS, "machine")  # the keys of a file whose own keys get a line each
-_PLAIN = re.compile(r"[^\W\d_][\w&|!()*+/.-]*(?: [\w&|!()*+/.-]+)*")  # text that YAML reads as it is
+BLOCKS = (*WORLDS, "labels", "machine")  # the keys of a file whose own keys get a line each
+_PLAIN = re.compile(r"[^\W\d_][\w&|!()*+/.<>=-]*(?: [\w&|!()*+/.<>=-]+)*")  # text that YAML reads as it is
 
 
-def dump(subject: Task | RewardMachine) -> str:
+def dump(subject: Task | BlackBox | RewardMachine) -> str:
     """Return a task as the text of a task file, or a machine as that of a file with just a machine."""
     return "".join(f"{_yaml_key(key)}:{_block(key, value)}\n" for key, value in _record(subject).items())
 
 
-def dump_as_json(subject: Task | RewardMachine) -> str:
+def dump_as_json(subject: Task | BlackBox | RewardMachine) -> str:
     """Return the same in JSON."""
     return _json(_record(subject), "\n") + "\n"
 
@@ -96,24 +98,26 @@ def _yaml_key(text: str) -> str:
     return written if len(written) <= MAX_KEY else f"? {written} "
 
 
-def _record(subject: Task | RewardMachine) -> dict[str, Any]:
+def _record(subject: Task | BlackBox | RewardMachine) -> dict[str, Any]:
     return machine_record(subject) if isinstance(subject, RewardMachine) else _task_record(subject)
 
 
-def _task_record(task: Task) -> dict[str, Any]:
-    mdp = task.mdp
-    if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
-        world = {"grid": mdp.map.record()}
-    elif isinstance(mdp.map, GymnasiumMap) and _is_plain(mdp.map.options) and mdp.map.makes(mdp):
-        world = {"gymnasium": {"id": mdp.map.id, "options": dict(mdp.map.options), "labels": _label_parts(mdp)}}
-    else:
-        world = {"mdp": _mdp_record(mdp)}
+def _task_record(task: Task | BlackBox) -> dict[str, Any]:
     length = {
         **({} if task.horizon is None else {"horizon": task.horizon}),
         **({} if task.discount == 1.0 else {"discount": task.discount}),
         **({"until_done": True} if task.until_done else {}),
     }
+    world = box_record(task) if isinstance(task, BlackBox) else _world_record(task.mdp)
     return world | {"machine": machine_record(task.machine)} | length
+
+
+def _world_record(mdp: LabeledMDP) -> dict[str, Any]:
+    if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
+        return {"grid": mdp.map.record()}
+    if isinstance(mdp.map, GymnasiumMap) and _is_plain(mdp.map.options) and mdp.map.makes(mdp):
+        return {"gymnasium": {"id": mdp.map.id, "options": dict(mdp.map.options), "labels": _label_parts(mdp)}}
+    return {"mdp": _mdp_record(mdp)}
 
 
 def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def _kind(
 def _number(text: str, what: str) -> float:
     if not re.fullmatch(_NUMBER, text):
         raise FileError(f"{what} is {text.strip()[:60]!r}; expected a number")
-    return float(text)
+    return float(text.strip())
 
 
 def _reward(output: str, rewards: Mapping[str, float] | None) -> Reward:
