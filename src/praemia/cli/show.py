@@ -54,7 +54,8 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None, 
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
     if suffix in (".png", ".gif"):
         require("PIL")
-    problem, given_policy = resolve_task(task, **variant), named_policy(policy)
+    problem: Any = resolve_task(task, **variant)
+    given_policy = named_policy(policy)
     with display():
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
@@ -149,12 +150,13 @@ def watch_command(
     from praemia.experiments.runner import run_in_memory
     from praemia.pictures.task_picture import task_picture
     from praemia.report.watch_page import LearningPage
+    from praemia.tasks.task import require_task
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
     if run_file is None:
         problem = TaskText.of(task, **variant)
-        task_picture(problem.make())  # a task that is too large is refused before the work
+        task_picture(require_task(problem.make(), "the page"))  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
         with display() as progress:
             job = Job(problem, choice, episodes, (seed, 0))
@@ -169,7 +171,12 @@ def watch_command(
         problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:
         report = progress.count("episodes")
-        page = LearningPage.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))
+        page = LearningPage.of(
+            require_task(problem.make(), "the page"),
+            choice.make(),
+            run,
+            lambda played: report(played, run.num_episodes),
+        )
     path = out or Path(f"{slug(page.task.name)}-{slug(run.learner)}.html")
     page.save(path)
     shown = f"{len(page.plans)} of {plural(run.num_plans, 'plan')}"

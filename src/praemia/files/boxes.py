@@ -59,10 +59,9 @@ def build_box(
     encode = _encoding(source, world, env, allow_code)
     names = list(world.observations) if world.observations is not None else None
     labels = _labels(source, part.labels, names, env, allow_code)
+    size: Any = world.num_observations
     with source.at("gymnasium" if isinstance(labels, Predicates) and encode is None else "labels"):
-        return BlackBox(
-            env, labels, machine, encode=encode, num_observations=world.num_observations, **{"horizon": None} | settings
-        )
+        return BlackBox(env, labels, machine, encode=encode, num_observations=size, **{"horizon": None, **settings})
 
 
 def _environment(source: Source, world: GymnasiumPart, allow_code: bool) -> gymnasium.Env[Any, Any]:

@@ -65,14 +65,17 @@ def read_task_file(text: str, name: str, allow_code: bool = False) -> Task | Bla
     return build_task(source, validate(source, TaskPart), allow_code)
 
 
-def parse_task(text: str, name: str) -> Task:
-    """Make a task from a text that is stored with runs, under a name; such a text opens no files.
+def parse_task(text: str, name: str, allow_code: bool | None = None) -> Task | BlackBox:
+    """Make a task from a text that ``dump`` wrote, under a name.
 
-    Anybody may have written it, so it has to say everything itself. A machine in another file is refused, and so is a
-    Gymnasium environment whose options may name files, and a black box. ``dump`` writes neither.
+    Without ``allow_code`` anybody may have written it, as a text that is stored with runs: it has to say everything
+    itself and opens no files. A machine in another file is refused, and so are a black box and a Gymnasium environment
+    whose options may name files.
     """
     source = parse_source(text, name)
     part = validate(source, TaskPart)
+    if allow_code is not None:
+        return build_task(source, part, allow_code)
     remedy = "a stored task opens no files and holds all its parts; this text was not written by praemia"
     if isinstance(part.machine, str):
         with source.at("machine"):
@@ -80,9 +83,7 @@ def parse_task(text: str, name: str) -> Task:
     if part.gymnasium is not None and (is_box(part) or not opens_no_files(part.gymnasium.id)):
         with source.at("gymnasium"):
             raise FileError(f"the observations are Gymnasium's, of {part.gymnasium.id!r}; {remedy}")
-    task = build_task(source, part)
-    assert isinstance(task, Task)
-    return task
+    return build_task(source, part)
 
 
 def _read_machine(source: Source) -> RewardMachine:

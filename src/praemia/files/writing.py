@@ -198,7 +198,7 @@ def machine_record(machine: RewardMachine) -> dict[str, Any]:
     if not machine.idle_reward.is_zero:
         raise ModelError("the rewards of this machine were mapped into [0, 1]; write the machine that it was made from")
     if machine.source is not None:
-        return machine.source | {"propositions": machine.propositions}
+        return {**machine.source, "propositions": machine.propositions}
     return {
         "states": machine.states,
         "initial": machine.initial,
