@@ -40,7 +40,7 @@ from praemia.files.schema import (
     MachinePart,
     MdpPart,
     PatternPart,
-    RewardLaw,
+    RandomReward,
     TaskPart,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
@@ -153,8 +153,8 @@ def _pay(part: FormulaPay) -> Reward | dict[str, Any]:
     return reward if part.pay is None else {"reward": reward, "pay": part.pay}
 
 
-def _reward(law: RewardLaw | None, default: float = 0.0) -> Reward:
-    return Reward.of(default) if law is None else Reward.from_data(law.model_dump(exclude_none=True))
+def _reward(reward: RandomReward | None, default: float = 0.0) -> Reward:
+    return Reward.of(default) if reward is None else Reward.from_data(reward.model_dump(exclude_none=True))
 
 
 def build_task(source: Source, part: TaskPart, allow_code: bool = False) -> Task | BlackBox:
