@@ -240,32 +240,32 @@ def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
 
 
 class NameTable:
-    """The observations or the actions of a file, by name; by number where the file has only a count."""
+    """The observations or the actions of a file, by name; by index where the file has only a count."""
 
     def __init__(self, kind: str, names: int | Sequence[str]) -> None:
         self.kind = kind
         self.names = None if isinstance(names, int) else tuple(names)
         self.size = names if isinstance(names, int) else len(names)
         require_distinct(kind, self.names or ())
-        self._numbers = {name: number for number, name in enumerate(self.names or ())}
+        self._indices = {name: number for number, name in enumerate(self.names or ())}
 
-    def number(self, name: str) -> int:
-        """Return the number of a name, or raise a ModelError."""
+    def index(self, name: str) -> int:
+        """Return the index of a name, or raise a ModelError."""
         if self.names is not None:
-            if name not in self._numbers:
+            if name not in self._indices:
                 raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
-            return self._numbers[name]
+            return self._indices[name]
         if not (_NUMBER.fullmatch(name) and int(name) < self.size):
             raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
         return int(name)
 
     def distribution(self, probs: Mapping[str, float]) -> dict[int, float]:
-        """Number the names of a distribution and check that it is one."""
-        numbered = {self.number(name): probability for name, probability in probs.items()}
-        if len(numbered) < len(probs):
+        """Return a distribution by index; check that it is one."""
+        indexed = {self.index(name): probability for name, probability in probs.items()}
+        if len(indexed) < len(probs):
             raise ModelError(f"one {self.kind} is given twice")
-        require_distribution("", numbered.values(), ROW_TOLERANCE)
-        return numbered
+        require_distribution("", indexed.values(), ROW_TOLERANCE)
+        return indexed
 
 
 def _entries(
@@ -275,7 +275,7 @@ def _entries(
     entries, seen = [], set()
     for i, (observation, action, successors) in enumerate(part.transitions):
         with source.at("mdp", "transitions", i), located(f"observation {observation}, action {action}"):
-            pair = observations.number(observation), actions.number(action)
+            pair = observations.index(observation), actions.index(action)
             if pair in seen:
                 raise ModelError("this pair already has a row; give it one")
             seen.add(pair)
@@ -291,7 +291,7 @@ def _label_rules(
     for i, part in enumerate(parts):
         with source.at(*path, i):
             label = part.label if isinstance(part, LabelPart) else ["ended"]
-            ends = (None if o is None else observations.number(o) for o in (part.source, part.to))
-            action = None if part.action is None else actions.number(part.action)
+            ends = (None if o is None else observations.index(o) for o in (part.source, part.to))
+            action = None if part.action is None else actions.index(part.action)
             rules.append(LabelRule(label, next(ends), action, next(ends)))
     return rules

@@ -156,7 +156,7 @@ Pay: TypeAlias = Literal["first", "each", "end"]
 
 
 class FormulaPay(Part):
-    """What one of several formulas pays, and when."""
+    """The reward of one of several formulas, and when it is given."""
 
     reward: RewardPart | None = None
     pay: Pay | None = None
