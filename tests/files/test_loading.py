@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -271,10 +270,9 @@ def test_a_state_called_like_a_key_gets_the_hints_of_its_own_part(tmp_path: Path
 
 
 def test_a_very_long_name_is_refused_at_once(tmp_path: Path) -> None:
-    begin = time.process_time()
-    with pytest.raises(PraemiaError):
-        load(_file(tmp_path, MACHINE.replace("to: out", f"to: {'b' * 30_000}")))
-    assert time.process_time() - begin < 1.0
+    """Comparing it with the known names, character by character, would take hours."""
+    with pytest.raises(PraemiaError, match="unknown state"):
+        load(_file(tmp_path, MACHINE.replace("to: out", f"to: {'b' * 1_000_000}")))
 
 
 def test_a_task_that_names_a_task_as_its_machine_is_refused(tmp_path: Path) -> None:
