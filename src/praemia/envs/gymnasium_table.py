@@ -74,7 +74,7 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     4
     """
     if isinstance(env_or_id, str):
-        env = _make(env_or_id, make_kwargs)
+        env = make_env(env_or_id, make_kwargs)
         try:
             return _convert(env, labels)
         finally:
@@ -85,7 +85,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     return _convert(env_or_id, labels)
 
 
-def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+def make_env(env_id: str, kwargs: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Make an environment by its id, or raise an error of one line."""
     import gymnasium
 
     try:
