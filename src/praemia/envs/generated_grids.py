@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.builtin_machines import TRAP, errands, in_stages
+from praemia.envs.generated_machines import TRAP, collect, errands
 from praemia.envs.generated_models import Generated, Kind, Ranges, between, steps_from
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER, Cell
@@ -78,8 +78,7 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
     items = {str(i + 1): f"item-{i}" for i in range(max(1, states.bit_length() - 1))}
     letters, legend = "".join(items), items | {DESK: "desk", PIT: TRAP}
     grid_map, way = _place(rng, text, START + DESK + letters, legend, letters + DESK, pits=(PIT, 18))
-    stages = (tuple((item,) for item in items.values()), (("desk",),))
-    machine = in_stages(stages, legend.values(), hazard=TRAP)
+    machine = collect(tuple(items.values()), "desk")
     if rng.integers(2):
         machine = machine.with_chance(dict.fromkeys(items.values(), float(rng.uniform(0.6, 0.95))))
     return grid_map.mdp(), machine, way
