@@ -280,3 +280,9 @@ def test_a_random_start_must_be_given() -> None:
 def test_what_is_no_environment_is_one_clear_error() -> None:
     with pytest.raises(ModelError, match=r"env=None; expected a Gymnasium environment"):
         from_gymnasium(None, [])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("labels", [{99: "goal"}, {"goal": "goal"}])
+def test_labels_of_observations_that_there_are_not_are_refused(labels: Any) -> None:
+    with pytest.raises(ModelError, match=r"labels: found .*, outside the space Discrete\(16\)"):
+        from_gymnasium("FrozenLake-v1", labels)

@@ -22,8 +22,8 @@ import warnings
 
 import numpy as np
 
-from praemia.envs.generated_machines import random_machine
 from praemia.envs.generated_grids import lake, map_kind, maze, office, rooms, traps
+from praemia.envs.generated_machines import random_machine
 from praemia.envs.generated_models import Kind, Ranges, chain, lock, queue, random_kind, sea, store
 from praemia.errors import PraemiaWarning, require_whole, unknown_name
 from praemia.limits import require_memory

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import require_env
 from praemia.envs.gymnasium_maps import picture_of
 from praemia.envs.indexing import FiniteIndex
-from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
+from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError, located
 from praemia.labels import Predicates
 from praemia.machines.labels import Labelling, Labels, as_labelling, by_proposition
 from praemia.tasks.mdp import LabeledMDP
@@ -135,7 +135,8 @@ def _check_wrappers(env: gymnasium.Env[Any, Any], name: str) -> None:
 def _own_terms(labels: Labels, observations: FiniteIndex, actions: FiniteIndex) -> Labelling:
     """Return the labels of transitions between indices, from a function or dictionary in the environment's terms."""
     if isinstance(labels, Mapping) and by_proposition(labels) is None:
-        labels = {observations.number(o): names for o, names in labels.items()}  # type: ignore[assignment]
+        with located("labels"):
+            labels = {observations.number(o): names for o, names in labels.items()}  # type: ignore[assignment]
     if isinstance(labels, Predicates):
         labels.require_spaces(observations.space, actions.space)
     labelling = as_labelling(labels)
