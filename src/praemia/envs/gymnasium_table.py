@@ -80,18 +80,14 @@ def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
     import gymnasium
 
     try:
-        env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **kwargs)
+        return gymnasium.make(env_id, **kwargs)
     except PraemiaError:
         raise
-    except (gymnasium.error.UnregisteredEnv, ModuleNotFoundError) as error:
-        raise UnknownNameError(f"Gymnasium has no environment {env_id!r}: {_first_line(error)}") from None
     except Exception as error:  # a constructor may raise anything about its arguments
-        raise ParameterError(f"Gymnasium cannot make {env_id!r}: {_first_line(error)}") from error
-    return env
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if isinstance(error, gymnasium.error.UnregisteredEnv | ModuleNotFoundError):
+            raise UnknownNameError(f"Gymnasium has no environment {env_id!r}: {reason}") from None
+        raise ParameterError(f"Gymnasium cannot make {env_id!r}: {reason}") from error
 
 
 def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
