@@ -1,4 +1,4 @@
-"""Environments of all kinds with a machine around them: Gymnasium's own checks, the machine's law, seeds, records."""
+"""Environments of all kinds with a machine around them: Gymnasium's checks, distributions, seeds, records."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def play(env: Any, steps: int, seed: int) -> list[Any]:
 
 
 class Always(gymnasium.Env[Any, Any]):
-    """An environment that shows what it is told to, pays 0.25 a step, and ends after some steps."""
+    """An environment that shows random observations, has a reward of 0.25 a step, and ends after some steps."""
 
     action_space = Discrete(2)
 
@@ -188,7 +188,7 @@ def test_a_dictionary_keeps_its_own_entries() -> None:
 # What is paid, and when an episode ends
 
 
-def test_moves_and_rewards_have_the_law_of_the_machine() -> None:
+def test_moves_and_rewards_have_the_machines_distribution() -> None:
     """χ² over all rows, error level 10⁻³ had the seed not been fixed."""
     law = Reward((0.0, 2.0), (0.25, 0.75))
     built = MachineBuilder("a").edge("a", "event", "b", probability=0.3, reward=law)
@@ -215,18 +215,15 @@ def test_rewards_are_the_machines_or_the_sum() -> None:
         assert env.step(1)[4]["own"] == 1
 
 
-def test_an_episode_ends_early_where_nothing_more_can_be_paid_if_that_is_wanted() -> None:
+def test_an_episode_is_truncated_at_the_horizon_and_ends_early_where_nothing_more_can_be_earned() -> None:
+    short = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), horizon=3)
+    for _ in range(2):
+        short.reset(seed=0)
+        assert [short.step(1)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
     for early in (False, True):
         env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), until_done=early)
         env.reset(seed=0)
         assert [env.step(1)[2], env.step(1)[2]] == [False, early]
-
-
-def test_an_episode_is_truncated_at_the_horizon() -> None:
-    env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), horizon=3)
-    for _ in range(2):
-        env.reset(seed=0)
-        assert [env.step(1)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
 
 
 def test_the_machine_halts_when_the_episode_has_ended() -> None:
@@ -252,12 +249,6 @@ def test_the_machine_halts_when_the_episode_has_ended() -> None:
 )  # fmt: skip
 def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
     assert {machine.states[m] for m in machine.settled_states} == settled
-
-
-def test_settled_states_of_formulas_are_those_in_which_all_is_decided() -> None:
-    machine = RewardMachine.from_ltlf("!bad U goal")
-    settled = machine.settled_states
-    assert set(range(machine.num_states)) - settled == {machine.index[machine.initial]}
 
 
 # Rewards within a stage
@@ -403,6 +394,12 @@ def test_wrong_options_are_refused(options: Any, error: type[Exception], message
         MachineWrapper(Always(Box(0.0, 1.0, (2, 2))), event, patterns_machine(), **options)
     with pytest.raises(ModelError, match=r"labels=3; expected a function .* a dictionary"):
         MachineWrapper(Always(Discrete(2)), 3, patterns_machine())  # type: ignore[arg-type]
+    for wrong in (None, "FrozenLake-v1"):
+        with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
+            MachineWrapper(wrong, event, patterns_machine())  # type: ignore[arg-type]
+        for machine in (wrong, [], [patterns_machine(), wrong]):
+            with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
+                MachineWrapper(SameArray(), event, machine)  # type: ignore[arg-type]
     env = MachineWrapper(Always(Box(0.0, 1.0, (2,))), {0: "event"}, patterns_machine())
     with pytest.raises(ParameterError, match="seed=-1; expected"):
         env.reset(seed=-1)
@@ -444,12 +441,3 @@ def test_labels_see_the_step_of_an_environment_that_overwrites_its_array() -> No
     for _ in range(3):
         env.step(0)
     assert steps == [(0, 1), (1, 2), (2, 3)]
-
-
-@pytest.mark.parametrize("wrong", [None, "FrozenLake-v1"])
-def test_what_is_no_environment_or_machine_is_refused(wrong: Any) -> None:
-    with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
-        MachineWrapper(wrong, event, patterns_machine())
-    for machine in (wrong, [], [patterns_machine(), wrong]):
-        with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
-            MachineWrapper(SameArray(), event, machine)
