@@ -62,9 +62,8 @@ class TaskEnv(gymnasium.Env[Any, Any]):
             )
         self.task, self.render_mode = task, render_mode
         self.action_space = spaces.Discrete(task.num_actions)
-        # For counterfactual steps.
         inner = spaces.Discrete(task.num_observations)
-        self.machine_view = MachineView([task.machine], inner, until_done=task.until_done)
+        self.machine_view = MachineView([task.machine], inner, until_done=task.until_done)  # for counterfactual steps
         self.observation_space = self.machine_view.space
         self._labels = tuple(tuple(sorted(label)) for label in task.mdp.label_sets)
         self._start(int(np.argmax(task.mdp.start_probs)))

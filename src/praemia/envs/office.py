@@ -153,13 +153,14 @@ def office(errand: str = "coffee-and-mail", horizon: int | None = None) -> Task:
     if not isinstance(errand, str) or errand not in HORIZONS:
         raise unknown_name("errand of the office", errand, HORIZONS)
     if errand == "patrol":
-        machine = RewardMachine.from_regex(PATROL, pay="each")
+        machine = RewardMachine.from_regex(PATROL, pay="each", propositions=LEGEND.values())
     else:
-        machine = RewardMachine.from_ltlf(f"{ERRANDS[list(HORIZONS).index(errand) + 1]} & {UNBROKEN}")
+        formula = f"{ERRANDS[list(HORIZONS).index(errand) + 1]} & {UNBROKEN}"
+        machine = RewardMachine.from_ltlf(formula, propositions=LEGEND.values())
     if "coffee" in errand:
         machine = machine.with_chance({"coffee": COFFEE_PROB})
     steps = HORIZONS[errand] if horizon is None else horizon
-    return Task(GridMap(MAP, LEGEND).mdp(), machine.over(LEGEND.values()), steps, f"office-{errand}")
+    return Task(GridMap(MAP, LEGEND).mdp(), machine, steps, f"office-{errand}")
 
 
 def office_map(map: int = 1, exp: int = 1) -> Task:
