@@ -67,7 +67,7 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     is_id = isinstance(env_or_id, str)
     if make_kwargs and not is_id:
         raise ParameterError(f"{', '.join(make_kwargs)}: arguments are for an id, not for an environment")
-    env: Any = _make(env_or_id, make_kwargs) if isinstance(env_or_id, str) else env_or_id
+    env: Any = make_env(env_or_id, make_kwargs) if isinstance(env_or_id, str) else env_or_id
     require_env(env)
     try:
         return _convert(env, labels)
@@ -76,7 +76,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
             env.close()
 
 
-def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+def make_env(env_id: str, kwargs: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Make an environment by its id, or raise an error of one line."""
     import gymnasium
 
     try:
