@@ -707,8 +707,8 @@ GRIDS = (
     Fault(
         "a task is saved as the map that draws it, whatever its labels are",
         "envs/grid_map.py",
-        "set(rules[0]) == set(rules[1])",
-        "set(rules[0]) == set(rules[0])",
+        "rules[0] == rules[1]",
+        "rules[0] == rules[0]",
         "envs/test_grids.py",
     ),
     Fault(
@@ -731,8 +731,8 @@ OUTSIDE = (
     Fault(
         "a wrapped machine plays on after the end",
         "envs/machine_wrapper.py",
-        "if not self._is_over:\n            label",
-        "if True:\n            label",
+        "        if self._is_over:\n            label",
+        "        if False:\n            label",
         "envs/test_machine_wrapper.py::test_the_machine_halts_when_the_episode_has_ended",
     ),
     Fault(
@@ -766,21 +766,21 @@ OUTSIDE = (
     Fault(
         "all machine states make of a step what its own did",
         "deep/counterfactuals.py",
-        "self._sampler.step(m, label, self._rng)",
-        "self._sampler.step(own, label, self._rng)",
-        f"{COUNTERFACTUALS}::test_next_states_and_rewards_have_the_machines_law",
+        "self.view.step(m, label,",
+        "self.view.step(self._machine_state(state), label,",
+        f"{COUNTERFACTUALS}::test_next_states_and_rewards_have_the_machines_distribution",
     ),
     Fault(
         "an episode ends in all machine states where it ends in one",
-        "deep/counterfactuals.py",
-        "m_next in self.view.done_states,",
-        "own in self.view.done_states,",
+        "envs/machine_view.py",
+        "or after in self.done_states",
+        "or state in self.done_states",
         f"{COUNTERFACTUALS}::test_an_episode_ends_in_the_machine_state_that_can_earn_no_more",
     ),
     Fault(
         "the environment's reward is always added",
-        "deep/counterfactuals.py",
-        'env_step["reward"] if self.view.add_reward else 0.0',
+        "envs/machine_view.py",
+        'env_step["reward"] if self.add_reward else 0.0',
         'env_step["reward"]',
         f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it",
     ),
