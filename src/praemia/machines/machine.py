@@ -39,7 +39,7 @@ from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachineDrawing
+    from praemia.pictures.drawing import Drawing
 
 
 class RewardMachine(Displayed):
@@ -198,11 +198,11 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self, title: str | None = None) -> MachineDrawing:
+    def draw(self, title: str | None = None) -> Drawing:
         """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachineDrawing
+        from praemia.pictures.diagrams import Annotated, machine_drawing
 
-        return MachineDrawing.of(self, title)
+        return machine_drawing(Annotated(self, title))
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -16,11 +16,28 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
-from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled
-from praemia.pictures.scene import BOLD_LETTER, GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.scene import (
+    BOLD_LETTER,
+    GREY,
+    INK,
+    LINE,
+    MARGIN,
+    WALL,
+    Area,
+    Item,
+    Line,
+    Scene,
+    Text,
+    beside,
+    flow,
+    label,
+    page,
+    place,
+    scaled,
+    text_width,
+)
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
-from praemia.tasks.reachability import distances
 from praemia.tasks.task import Task
 
 MAX_SPOTS = 10_000
@@ -50,9 +67,8 @@ def task_picture(task: Task) -> Picture:
             "it must have one for each"
         )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
-    settled = task.machine.settled_states
     for true in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
-        effects[true] = _effect(task.machine, true.intersection(task.machine.propositions), settled)
+        effects[true] = _effect(task.machine, true.intersection(task.machine.propositions))
     spots = [
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
@@ -72,50 +88,52 @@ def _explained(mark: Mark, role: Role, effect: str) -> Mark:
     return mark._replace(meaning=meaning, role=usual if role == "plain" else role)
 
 
-def _effect(machine: RewardMachine, label: Label, settled: frozenset[int]) -> tuple[Role, str]:
-    """Tell what a label does to a machine, at most, in some state: pay, harm, move it on, or nothing.
+def _effect(machine: RewardMachine, label: Label) -> tuple[Role, str]:
+    """Return the strongest effect of a label in any state: a reward, a cost, an end of rewards, a move, or none.
 
-    What a step without propositions does in any case is not counted. After ``settled`` states nothing is paid.
+    The effects of a step without propositions do not count.
     """
-    pays, costs, moves, ends = [], [], [], False
+    rewards, costs, moves, ends = [], [], [], False
     for m, state in enumerate(machine.states):
         idle = sum(out.probability * out.reward.mean for out in machine.outcomes(state, frozenset()))
         for out in machine.outcomes(state, label):
-            pays += [out] if out.reward.mean > max(0.0, idle) else []
+            rewards += [out] if out.reward.mean > max(0.0, idle) else []
             costs += [out] if out.reward.mean < min(0.0, idle) else []
             moves += [out] if out.target != state else []
+            settled = machine.settled_states
             ends |= m not in settled and machine.index[out.target] in settled
-    if pays:
-        return "goal", _payment("pays", max(pays, key=lambda out: out.reward.mean))
+    if rewards:
+        return "goal", _reward_text(max(rewards, key=lambda out: out.reward.mean))
     if costs:
-        return "danger", _payment("costs", min(costs, key=lambda out: out.reward.mean))
+        return "danger", _reward_text(min(costs, key=lambda out: out.reward.mean))
     if ends:
-        return "danger", "nothing is paid afterwards"
+        return "danger", "no reward afterwards"
     unsure = [out.probability for out in moves if out.probability < 1.0]
     return ("waypoint" if moves else "plain"), f"counts with probability {max(unsure):.3g}" if unsure else ""
 
 
-def _payment(verb: str, outcome: Outcome) -> str:
-    mean = "" if outcome.reward.is_constant else " on average"
+def _reward_text(outcome: Outcome) -> str:
+    mean = "" if outcome.reward.is_constant else "mean "
     chance = f" with probability {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
-    return f"{verb} {abs(outcome.reward.mean):.3g}{mean}{chance}"
+    return f"{mean}reward {outcome.reward.mean:.3g}{chance}".replace("-", "−")
 
 
 def _graph(mdp: LabeledMDP) -> Picture:
-    """Draw an MDP without a map: on a circle or, if it is large, in columns by the distance from the start."""
+    """Draw an MDP without a map: on a circle with its edges or, if it is large, in rows by number."""
     marks = [
         Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
         for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
     ]
     if len(marks) > MAX_RING:
-        return _columns(marks, distances(mdp).tolist())
-    rows = mdp.edge_pairs // mdp.num_actions
-    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
-    radius = max(1.0, 0.24 * len(marks))
-    angles = [2 * math.pi * o / len(marks) for o in range(len(marks))]
+        columns = math.ceil(math.sqrt(2 * len(marks)))
+        spots = [Spot(o % columns + 0.5, o // columns + 0.5, mark) for o, mark in enumerate(marks)]
+        return Picture(tuple(spots), is_round=True)
+    rows = (mdp.edge_pairs // mdp.num_actions).tolist()
+    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows, mdp.successors.tolist(), strict=True) if o != z}
+    radius, turn = max(1.0, 0.24 * len(marks)), 2 * math.pi / len(marks)
     spots = [
-        Spot(radius * (1 + math.sin(t)) + 0.5, radius * (1 - math.cos(t)) + 0.5, mark)
-        for t, mark in zip(angles, marks, strict=True)
+        Spot(radius * (1 + math.sin(turn * o)) + 0.5, radius * (1 - math.cos(turn * o)) + 0.5, mark)
+        for o, mark in enumerate(marks)
     ]
     return Picture(tuple(spots), links=tuple(sorted(pairs)), is_round=True)
 
@@ -127,25 +145,6 @@ def _arrival_labels(mdp: LabeledMDP) -> list[Label]:
         o, number = divmod(code, len(mdp.label_sets))
         labels[o] = labels.get(o, mdp.label_sets[number]) & mdp.label_sets[number]
     return [labels.get(o, frozenset()) for o in range(mdp.num_observations)]
-
-
-def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
-    """Draw observations in columns, by the fewest steps in which each is reached; −1 is never, and comes last."""
-    last = max(steps) + 1
-    layers: dict[int, list[int]] = {}
-    for o, distance in enumerate(steps):
-        layers.setdefault(last if distance < 0 else distance, []).append(o)
-    height = max(4, math.ceil(math.sqrt(len(marks) / 2)))
-    spots: dict[int, Spot] = {}
-    x = 0.5
-    for distance in sorted(layers):
-        members = layers[distance]
-        for i, o in enumerate(members):
-            column, row = divmod(i, height)
-            spots[o] = Spot(x + column, (height - min(height, len(members))) / 2 + row + 0.5, marks[o])
-        x += math.ceil(len(members) / height) + 0.4
-    in_order = tuple(spots[o] for o in range(len(marks)))
-    return Picture(in_order, caption="from left to right: the fewest steps from the start", is_round=True)
 
 
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
@@ -174,9 +173,9 @@ def map_scene(picture: Picture, here: int | None = None) -> Scene:
     roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
     items = ground(picture, *zip(*(COLOURS[role] for role in roles), strict=True))
     largest = 0.42 if picture.is_round else max(0.42, max(picture.extent) / 90)  # legible in small cells too
+    room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
     for spot in picture.spots:
         if spot.mark:
-            room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
             items.append(fitted(spot.x, spot.y, spot.mark.symbol, largest, room, INK, bold=True))
     if here is not None:
         spot = picture.spots[here]
