@@ -20,7 +20,7 @@ from praemia.errors import ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump
 from praemia.pictures.diagrams import LIT
 from praemia.pictures.episodes import moments, save_gif, watched
-from praemia.pictures.policy_page import FAINT_ON_DARK, UNVISITED, PolicyView, page_of, panel
+from praemia.pictures.policy_page import FAINT_ON_DARK, UNVISITED, PolicyView, panel
 from praemia.pictures.scene import Area, Inset, Item, Line, Scene, Text
 from praemia.tasks.task import Task
 
@@ -149,7 +149,7 @@ def test_what_is_left_out_is_said() -> None:
     visited = int(np.sum(view.visits.max(axis=1) > 0.0))
     assert view.hidden == visited - 6 > 0
     assert f"{view.hidden} more machine states are visited, less often." in str(praemia.show(view.task))
-    assert f"{view.left_out} The machine has 33 states" in " ".join(texts(page_of(view)))
+    assert f"{view.left_out} The machine has 33 states" in " ".join(texts(praemia.show(view.task).scene))
 
 
 def test_actions_are_left_out_where_cells_are_too_small() -> None:
@@ -160,27 +160,24 @@ def test_actions_are_left_out_where_cells_are_too_small() -> None:
         assert "S" in texts(page)
 
 
-def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
+def test_a_page_needs_no_matplotlib_and_svg_no_pillow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     code = (
         "import sys; sys.modules['matplotlib'] = None; import praemia; task = praemia.envs.warehouse(2);"
         "praemia.show(task).save('x.png'); praemia.show(task).save('x.svg');"
         "from praemia.pictures.episodes import save_gif; save_gif(praemia.rollout(task, praemia.solve(task)), 'x.gif')"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("", "")
     assert {path.name for path in tmp_path.iterdir()} == {"x.png", "x.svg", "x.gif"}
-
-
-def test_without_pillow_there_is_a_hint_and_svg_still_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    monkeypatch.chdir(tmp_path)
-    for name in ("x.png", "x.gif"):
+    for name in ("y.png", "y.gif"):
         assert execute(["show", "warehouse-2", "-o", name]) == 2
         assert "pictures in pixels need Pillow" in capsys.readouterr().err
-    assert execute(["show", "warehouse-2", "-o", "x.svg"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["x.svg"]
+    assert execute(["show", "warehouse-2", "-o", "y.svg"]) == 0
+    assert {path.name for path in tmp_path.glob("y*")} == {"y.svg"}
 
 
 @pytest.mark.parametrize("name", ["office-mail", "riverswim-15", "flower-20", "warehouse-2"])
@@ -245,15 +242,14 @@ def test_a_name_is_shown_as_it_is(tmp_path: Path, corridor: Task, name: str) -> 
     task = Task(corridor.mdp, corridor.machine, 2, name)
     praemia.show(task).save(tmp_path / "policy.png")
     save_gif(praemia.rollout(task, praemia.solve(task)), tmp_path / "episode.gif")
-    assert f"{name}: the optimal policy" in texts(page_of(PolicyView.of(task)))[0]
+    assert f"{name}: the optimal policy" in texts(praemia.show(task).scene)[0]
 
 
-def test_a_machine_that_cannot_pay_is_shown_in_the_state_visited_most(tmp_path: Path) -> None:
+def test_a_machine_without_rewards_is_shown_in_the_state_visited_most(corridor: Task) -> None:
     machine = praemia.MachineBuilder("idle").edge("idle", "goal", "idle").build()
-    task = envs.grid("S.g", legend={"g": "goal"}, machine=machine, horizon=2, slip=0.0)
-    picture = praemia.show(task)
-    picture.save(tmp_path / "policy.svg")
-    assert "machine state 'idle', 2.00 steps per episode" in str(picture)
+    drawing = praemia.show(corridor.with_machine(machine))
+    assert drawing.svg
+    assert "machine state 'idle', 2.00 steps per episode" in str(drawing)
 
 
 # --- episodes ---
@@ -277,7 +273,7 @@ def test_an_episode_is_a_gif_in_which_the_machine_is_lit(tmp_path: Path, corrido
     assert lower[0][:, 1].mean() < lower[2][:, 1].mean() - 50  # from 'out' to 'done'
 
 
-def test_what_an_episode_has_earned_so_far_is_its_return() -> None:
+def test_an_episode_says_its_return_so_far_and_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:
     machine = praemia.RewardMachine.from_ltlf("F goal")
     task = envs.grid("S..g", legend={"g": "goal"}, machine=machine, horizon=3, slip=0.0)
     for discount, end in ((0.5, "reward 1, discounted 0.25; return 0.25 so far"), (1.0, "reward 1; return 1 so far")):
@@ -285,9 +281,6 @@ def test_what_an_episode_has_earned_so_far_is_its_return() -> None:
         episode = praemia.rollout(discounted, praemia.solve(discounted))
         assert episode.total_reward == discount**2
         assert [moment.line for moment in moments(episode)][-1].endswith(end)
-
-
-def test_a_gif_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:
     longer, right = corridor.with_horizon(9), np.ones((9, 2, 3), dtype=int)
     assert len(watched(praemia.rollout(longer, right))) == 2
     assert len(watched(praemia.rollout(longer, 0 * right))) == 9

@@ -130,19 +130,13 @@ def test_labels_of_ones_own_mdp_are_marked() -> None:
     assert "2  a, goal: reward 0.5" in str(task.draw())
 
 
-class Row:
-    """A map of one's own: three observations in a row."""
-
-    def picture(self) -> Picture:
-        marks = [Mark("a"), Mark("b"), Mark("c", label=frozenset({"goal"}))]
-        return Picture(tuple(Spot(o + 0.5, 0.5, mark) for o, mark in enumerate(marks)))
-
-
 def test_any_mdp_can_be_given_a_map() -> None:
+    marks = [Mark("a"), Mark("b"), Mark("c", label=frozenset({"goal"}))]
+    row = Picture(tuple(Spot(o + 0.5, 0.5, mark) for o, mark in enumerate(marks)))
     rows = {(o, 0): {min(o + 1, 2): 1.0} for o in range(3)}
     mdp = LabeledMDP.from_rows(3, 1, rows, labels=[praemia.LabelRule("goal", target=2)])
     machine = praemia.MachineBuilder("out").edge("out", "goal", "out", reward=0.5).build()
-    task = Task(mdp.with_map(Row()), machine, 4)
+    task = Task(mdp.with_map(row), machine, 4)
     assert "a   b   c" in str(task.draw())
     assert "c  reward 0.5" in str(task.draw())
     assert mdp.map is None
