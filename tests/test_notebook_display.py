@@ -1,4 +1,4 @@
-"""What a notebook shows: tasks, machines, runs and tables have a card with numbers and pictures, all else a short repr."""
+"""What a notebook shows: tasks, machines, runs and tables have a card with numbers and pictures, others a short repr."""
 
 from __future__ import annotations
 

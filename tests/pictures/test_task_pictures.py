@@ -13,13 +13,13 @@ import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import SizeError
-from praemia.pictures.policy_page import MOVES
+from praemia.pictures.policy_page import MOVES, PolicyView, panel
 from praemia.pictures.renderers import render_svg
-from praemia.pictures.scene import Text, text_width
+from praemia.pictures.scene import Line, Text, text_width
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.picture import Mark, Picture, Spot
+from praemia.tasks.picture import Axis, Mark, Picture, Spot
 from praemia.tasks.task import Task
 
 
@@ -141,6 +141,21 @@ def test_any_mdp_can_be_given_a_map() -> None:
     assert "c  reward 0.5" in str(task.draw())
     assert mdp.map is None
     assert praemia.solve(task).value == praemia.solve(Task(mdp, machine, 4)).value
+
+
+def test_cells_of_two_numbers_are_a_map_with_axes_and_actions_never_tried_are_hatched() -> None:
+    task = envs.riverswim(3)
+    axes = Axis("position (m)", (-1.2, -0.3, 0.6)), Axis("velocity", (0.0, 0.02, 0.05, 0.07))
+    picture = Picture((Spot(0.5, 2.5), Spot(1.5, 2.5), Spot(1.5, 0.5)), actions=("left", "right"), axes=axes)
+    task = Task(task.mdp.with_map(picture), task.machine, 10)
+    texts = [item.text for item in task.draw().scene.items if isinstance(item, Text)]
+    assert {"position (m) →", "↑ velocity", "-1.2", "-0.3", "0.6", "0", "0.02", "0.05", "0.07"} <= {*texts}
+    view = PolicyView.of(task)
+    hatched = replace(view, untried=view.visits > 0.0)
+    for m in view.states:
+        lines = [sum(isinstance(item, Line) for item in panel(own, m, 50.0).items) for own in (view, hatched)]
+        num_visited = np.count_nonzero(view.visits[m])
+        assert lines == [num_visited, 3 * num_visited]  # an arrow, or hatching without one
 
 
 def test_what_is_too_large_for_a_picture_is_refused() -> None:

@@ -22,6 +22,7 @@ from praemia.pictures.scene import (
     MARGIN,
     Area,
     Item,
+    Line,
     Scene,
     Text,
     arrow,
@@ -34,7 +35,7 @@ from praemia.pictures.scene import (
     stack,
     text_width,
 )
-from praemia.pictures.task_picture import COLOURS, fitted, ground, legend, task_picture
+from praemia.pictures.task_picture import COLOURS, fitted, ground, legend, task_picture, with_axes
 from praemia.planning.exact import Plan, evaluate, losses, max_losses, model_of, occupancy, solve
 from praemia.planning.policy import PolicyLike, policy_for
 from praemia.tasks.model import step_weights
@@ -53,6 +54,7 @@ FAINT, FAINT_ON_DARK = "#b9c0c9", "#6c9ac2"
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
+HATCH = [Line(((a, -b), (b, -a)), LINE, 0.03) for a, b in ((-0.45, 0.0), (-0.45, 0.45), (0.0, 0.45))]
 SMALLEST_CELL = 14.0  # pixels, for actions; in smaller cells only the shading is drawn
 
 
@@ -70,6 +72,7 @@ class PolicyView:
     matters : bool[M, O], whether another action would be worse in that step.
     mistakes : bool[M, O], where the policy loses more than a hundredth of the optimal value.
     states : the machine states to show; hidden : how many more are visited.
+    untried : bool[M, O] or None, in an estimated model: where the action was never tried.
     """
 
     task: Task
@@ -83,6 +86,7 @@ class PolicyView:
     mistakes: NDArray[np.bool_]
     states: tuple[int, ...]
     hidden: int
+    untried: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(
@@ -189,15 +193,18 @@ def panel(view: PolicyView, m: int, cell: float) -> Scene:
     shades = (view.visits[m] / view.darkest).tolist()
     items = ground(picture, [tint(shade) if shade > NEVER / view.darkest else UNVISITED for shade in shades])
     side = 0.82 if picture.is_round else 0.88
+    for o in [] if view.untried is None else np.flatnonzero(view.untried[m]).tolist():
+        items += place(HATCH, picture.spots[o].x, picture.spots[o].y)
     for o in np.flatnonzero(view.mistakes[m]).tolist():
         spot = picture.spots[o]
         items.append(Area(spot.x, spot.y, side, side, "", LOSES, 0.09, picture.is_round))
     items += _place_marks(picture, shades)
-    for o in np.flatnonzero(view.actions[m] >= 0).tolist() if cell >= SMALLEST_CELL else ():
+    has_action = (view.actions[m] >= 0) & (True if view.untried is None else ~view.untried[m])
+    for o in np.flatnonzero(has_action).tolist() if cell >= SMALLEST_CELL else ():
         faint = FAINT_ON_DARK if shades[o] > DARK else FAINT
         mark = _action_mark(view.action_name(m, o), picture, _ink(shades[o]) if view.matters[m, o] else faint)
         items += place([mark], picture.spots[o].x, picture.spots[o].y)
-    return Scene(*picture.extent, tuple(items))
+    return with_axes(picture, items)
 
 
 def _action_mark(name: str, picture: Picture, colour: str) -> Item:
@@ -251,6 +258,8 @@ def key(view: PolicyView, cell: float, room: float) -> Scene:
         swatches["stay"] = Area(14.0, 6.0, 8.0, 8.0, INK, is_round=True)
     if cell >= SMALLEST_CELL and view.has_faint:
         swatches["every action is as good"] = arrow((2.0, 6.0), (26.0, 6.0), FAINT, 2.4)
+    if view.untried is not None and view.untried.any():
+        swatches["never tried"] = Line(((6.0, height), (18.0, 0.0)), LINE, 1.5)
     if view.mistakes.any():
         swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
     for meaning, swatch in swatches.items():

@@ -43,6 +43,7 @@ from praemia.tasks.task import Task
 MAX_SPOTS = 10_000
 MAX_RING = 24
 MAX_SWATCHES = 6  # in a line of the legend
+MAX_TICKS = 6  # of an axis
 COLOURS: dict[Role, tuple[str, str]] = {  # inside, outline
     "plain": ("#fbfbf9", "#c3c8cf"),
     "start": ("#cfe8f7", "#0072b2"),
@@ -150,6 +151,9 @@ def _arrival_labels(mdp: LabeledMDP) -> list[Label]:
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
     """Return walls and places as items, with a cell as the unit; places have a fill each, and perhaps an outline."""
     items: list[Item] = [Area(x, y, 1.0, 1.0, WALL, WALL, 0.02) for x, y in picture.blocks]
+    if picture.axes:
+        across, down = picture.extent
+        items.append(Area(across / 2, down / 2, across, down, "", LINE, 0.02))
     thickness = 0.035 if len(picture.links) < 2 * len(picture.spots) else 0.01
     for i, j in picture.links:
         a, b = picture.spots[i], picture.spots[j]
@@ -180,7 +184,24 @@ def map_scene(picture: Picture, here: int | None = None) -> Scene:
     if here is not None:
         spot = picture.spots[here]
         items.append(Area(spot.x, spot.y, 0.6, 0.6, AGENT, INK, 0.04, is_round=True))
-    return Scene(*picture.extent, tuple(items))
+    return with_axes(picture, items)
+
+
+def with_axes(picture: Picture, items: Sequence[Item]) -> Scene:
+    """Return a map as a scene; one whose cells are ranges of two numbers has axes at its left and below it."""
+    width, height = picture.extent
+    if picture.axes is None:
+        return Scene(width, height, tuple(items))
+    (across, up), size = picture.axes, max(0.25, max(width, height) / 45)
+    left, top = 4.0 * size, 1.6 * size
+    texts = [Text(0.0, 0.5 * size, f"↑ {up.name}", size, GREY)]
+    texts.append(Text(left + width, top + height + 2.4 * size, f"{across.name} →", size, GREY, anchor="end"))
+    for i in range(0, len(across.borders), math.ceil(width / MAX_TICKS)):
+        texts.append(Text(left + i, top + height + size, f"{across.borders[i]:.3g}", size, GREY, anchor="middle"))
+    for i in range(0, len(up.borders), math.ceil(height / MAX_TICKS)):
+        texts.append(Text(left - 0.4 * size, top + height - i, f"{up.borders[i]:.3g}", size, GREY, anchor="end"))
+    page_size = (left + width + 2.0 * size, top + height + 3.2 * size)
+    return Scene(*page_size, (*place(items, left, top), *texts))
 
 
 def frame_scene(picture: Picture, here: int | None = None) -> Scene:

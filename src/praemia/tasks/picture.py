@@ -43,6 +43,13 @@ class Spot(NamedTuple):
     mark: Mark | None = None
 
 
+class Axis(NamedTuple):
+    """An axis of a map whose cells are ranges of numbers: its name, with its unit, and the borders of its cells."""
+
+    name: str
+    borders: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Picture:
     """An MDP as it is drawn.
@@ -55,6 +62,7 @@ class Picture:
     caption : a line below the drawing.
     is_round : draw observations as circles, not as cells.
     actions : what actions are called on the map, where the MDP has only numbers for them; moves become arrows.
+    axes : to the right and upwards, where places are cells of two numbers; a cell without an observation is blank.
     """
 
     spots: tuple[Spot, ...]
@@ -64,6 +72,7 @@ class Picture:
     caption: str = ""
     is_round: bool = False
     actions: tuple[str, ...] = ()
+    axes: tuple[Axis, Axis] | None = None
 
     def picture(self) -> Picture:
         """Return the picture itself: one that is made already can be given to an MDP as its map."""
@@ -81,6 +90,8 @@ class Picture:
     @property
     def extent(self) -> Point:
         """The width and the height, in cells."""
+        if self.axes:
+            return len(self.axes[0].borders) - 1.0, len(self.axes[1].borders) - 1.0
         centres = [(spot.x, spot.y) for spot in self.spots] + list(self.blocks)
         return max(x for x, _ in centres) + 0.5, max(y for _, y in centres) + 0.5
 
