@@ -1,4 +1,4 @@
-"""What a notebook shows: tasks, machines, runs and tables have a card with numbers and pictures, others a short repr."""
+"""What a notebook shows: tasks, machines, runs and tables have a card with numbers and pictures, others a repr."""
 
 from __future__ import annotations
 

@@ -37,12 +37,12 @@ def test_figures_and_pages_have_the_same_colours_and_a_line_that_stands_alone_is
     assert not line.is_dashed()
     assert line.get_color() == STYLES["headroom"].on_light
     (chart, *_) = regret_charts(studies()[0].rows)
+    style_of = styles((curve.title, curve.learner) for curve in chart.curves)
+    svg = chart_svg(chart, style_of)
     for line in chart_figure(chart, "Regret").axes[0].get_lines():
-        style = styles((curve.title, curve.learner) for curve in chart.curves)[line.get_label()]
-        assert (line.get_color(), line.is_dashed()) == (style.on_light, bool(style.dash))
-        assert f'<g class="{style.colour}" data-learner="{line.get_label()}"><p' in chart_svg(
-            chart, styles((curve.title, curve.learner) for curve in chart.curves)
-        )
+        title = str(line.get_label())
+        assert (line.get_color(), line.is_dashed()) == (style_of[title].on_light, bool(style_of[title].dash))
+        assert f'<g class="{style_of[title].colour}" data-learner="{title}">' in svg
 
 
 def test_colours_are_there_for_light_and_for_dark_pages() -> None:

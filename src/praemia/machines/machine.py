@@ -200,9 +200,9 @@ class RewardMachine(Displayed):
 
     def draw(self, title: str | None = None) -> Drawing:
         """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import Annotated, machine_drawing
+        from praemia.pictures.diagrams import draw_machine
 
-        return machine_drawing(Annotated(self, title))
+        return draw_machine(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -66,6 +66,11 @@ def machine_drawing(*machines: Annotated) -> Drawing:
     return Drawing(name, lambda: laid_out()[1], lambda: "\n".join(map(_mermaid, machines)), ".mmd", formats)
 
 
+def draw_machine(machine: RewardMachine, title: str | None = None) -> Drawing:
+    """Draw a machine as it is."""
+    return machine_drawing(Annotated(machine, title))
+
+
 def machine_beside(
     machine: RewardMachine, width: float, height: float, direction: str = "LR", lit: str | None = None
 ) -> Scene | None:

@@ -259,7 +259,7 @@ def key(view: PolicyView, cell: float, room: float) -> Scene:
     if cell >= SMALLEST_CELL and view.has_faint:
         swatches["every action is as good"] = arrow((2.0, 6.0), (26.0, 6.0), FAINT, 2.4)
     if view.untried is not None and view.untried.any():
-        swatches["never tried"] = Line(((6.0, height), (18.0, 0.0)), LINE, 1.5)
+        swatches["never tried"] = Line(((8.0, 0.0), (20.0, height)), LINE, 1.5)
     if view.mistakes.any():
         swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
     for meaning, swatch in swatches.items():

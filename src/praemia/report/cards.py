@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING, TypeAlias
@@ -34,7 +34,7 @@ class Card:
 
     title: str
     facts: Sequence[str] = ()
-    pictures: dict[str, Draw] = field(default_factory=dict)
+    pictures: Mapping[str, Draw] = field(default_factory=dict)
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import PraemiaError
 from praemia.experiments.jobs import Job, slug
 from praemia.experiments.store import RECORD, Store
 from praemia.files.atomic_io import write_whole
@@ -18,7 +17,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.report.chart_svg import plots
 from praemia.report.charts import on_log_axes, regret_charts, scaling_chart, value_charts
 from praemia.report.forest import Forest, Mark, ratio_forest, verdict_forest
-from praemia.report.rendering import address, render_page, resource
+from praemia.report.rendering import picture, render_page, resource
 from praemia.report.styles import Style, styles
 from praemia.report.tables import (
     explained,
@@ -33,7 +32,6 @@ from praemia.report.tables import (
 from praemia.statistics.claims import LOOKS, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
 from praemia.statistics.series import Series, Study, studies
-from praemia.tasks.task import Task
 from praemia.text_tables import Table, are, plural
 
 MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
@@ -178,20 +176,12 @@ def _tasks(groups: Iterable[Study]) -> dict[str, Any]:
             continue
         sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.max_steps)
         rows.append((series.task, *map(str, sizes), f"{series.first.optimal_value:.6g}"))
-        pictures.append((series.task, _picture(task)))
+        pictures.append((series.task, picture(task)))
         if task.num_machine_states <= MAX_MACHINE:
             machines.setdefault(repr(task.machine.rules), (series.task, task.machine))
     header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
-    drawn = [(f"{name}: {plural(own.num_states, 'machine state')}", _picture(own)) for name, own in machines.values()]
+    drawn = [(f"{name}: {plural(own.num_states, 'machine state')}", picture(own)) for name, own in machines.values()]
     return {"sizes": Table(header, rows), "pictures": pictures, "machines": drawn}
-
-
-def _picture(item: Task | RewardMachine) -> str | None:
-    """Return a drawing as an address; None where a package is missing or it would be too large."""
-    try:
-        return address(item.draw().scene)
-    except PraemiaError:
-        return None
 
 
 def _made(groups: Sequence[Study]) -> Mapping[str, Table]:

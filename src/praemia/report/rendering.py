@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from praemia.errors import PraemiaError
 from praemia.experiments.jobs import slug
+from praemia.machines.machine import RewardMachine
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
 from praemia.report.figures import render
 from praemia.report.styles import style_sheet
+from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -49,3 +52,11 @@ def address(drawing: Figure | Scene) -> str:
     """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
     svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing)
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+
+
+def picture(item: Task | RewardMachine) -> str | None:
+    """Return a drawing as an address; None where a package is missing or it would be too large."""
+    try:
+        return address(item.draw().scene)
+    except PraemiaError:
+        return None

@@ -17,24 +17,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from praemia import learners
-from praemia.errors import MissingExtraError, ParameterError
+from praemia.errors import ParameterError
 from praemia.experiments.jobs import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures import policy_page
-from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.policy_page import PolicyView
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import scaled
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import max_losses, solve
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, chart_axes, plots
-from praemia.report.charts import Chart, Curve
-from praemia.report.rendering import render_page, resource
+from praemia.report.charts import Chart, Curve, thinned
+from praemia.report.rendering import picture, render_page, resource
 from praemia.report.styles import STYLES, styles
 from praemia.simulation import Run, simulate
 from praemia.simulation.replay import replay
@@ -46,14 +44,13 @@ MAX_PLANS = 60
 MAX_PLACES = 120_000  # in all maps of all plans: with less than 15 bytes for each, a page stays below 2 MB
 PANEL, WIDEST = 460.0, 1040.0  # pixels, of a map; wide maps may be wider, for their cells to be legible
 LARGEST_CELL, LEGIBLE_CELL = 64.0, 24.0
-MAX_POINTS = 400  # of a curve
 FRAME_HEIGHT = 900  # pixels, in a notebook
 
 
 class ShownPlan(NamedTuple):
-    """A plan of a run: its index, the first episode in which it is played, the regret before it, and what it does."""
+    """A plan of a run: its number and first episode, from 0, the regret before it, and what it does."""
 
-    index: int
+    number: int
     episode: int
     regret: float
     view: PolicyView
@@ -73,7 +70,7 @@ class LearningPage:
     ) -> LearningPage:
         """Play a run again and look at its plans."""
         best, regret = solve(task.model), np.concatenate(([0.0], run.regret))
-        stakes, chosen = max_losses(task, best), plans_to_show(run.plan_episodes, most_plans(task))
+        stakes, chosen = max_losses(task, best), plans_to_show(task, run.plan_episodes)
         views = [PolicyView.of(task, own, best, stakes) for own in replay(task, learner, run, chosen, on_progress)]
         states, hidden = policy_page.states_to_show(task, np.mean([view.visits for view in views], axis=0))
         views = [replace(view, states=states, hidden=hidden) for view in views]
@@ -102,7 +99,7 @@ class LearningPage:
             num_plans=len(self.plans),
             notes=[note for note in (first.left_out, first.picture.caption) if note],
             curves=plots(charts, {**styles([("plan", self.run.learner)]), "optimum": STYLES["optimal"]}),
-            machine=_machine(self.task),
+            machine=picture(self.task.machine),
             scripts=[resource("report.js"), resource("watch.js")],
             own_style=resource("watch.css"),
         ).decode()
@@ -157,42 +154,36 @@ def watch(
     >>> page.save("riverswim.html")  # open it in a browser
     """
     task_picture(require_task(task, "watch"))  # a task that is too large is refused before the work
-    total, before = 0, 0
-
-    def report(played: int) -> None:
-        if on_progress is not None:
-            on_progress(before + played, total)
-
     if isinstance(learner, Run):
         if num_episodes is not None:
             raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
-        run, player, total = learner, Job.of(learner).learner.make(), learner.num_episodes
+        run, player, total, before = learner, Job.of(learner).learner.make(), learner.num_episodes, 0
     else:
-        episodes = 1_000 if num_episodes is None else num_episodes
-        player, total = learners.make(learner) if isinstance(learner, str) else learner, 2 * episodes
-        run, before = simulate(task, player, episodes, seed, on_progress=report), episodes
-    return LearningPage.of(task, player, run, report)
+        before = 1_000 if num_episodes is None else num_episodes
+        player, total = learners.make(learner) if isinstance(learner, str) else learner, 2 * before
+        run = simulate(task, player, before, seed, on_progress=_progress(on_progress, 0, total))
+    return LearningPage.of(task, player, run, _progress(on_progress, before, total))
 
 
-def most_plans(task: Task) -> int:
-    """Return how many plans of a task can be shown: fewer on large maps, so that the size of a page is bounded."""
-    panels = min(policy_page.MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
-    return max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
+def _progress(on_progress: Callable[[int, int], None] | None, before: int, total: int) -> Callable[[int], None] | None:
+    return None if on_progress is None else lambda played: on_progress(before + played, total)
 
 
-def plans_to_show(plan_episodes: NDArray[np.int64], most: int = MAX_PLANS) -> list[int]:
+def plans_to_show(task: Task, plan_episodes: NDArray[np.int64]) -> list[int]:
     """Return the indices of the plans to show: all, or those in force at episodes that are evenly spaced in log."""
+    panels = min(policy_page.MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
+    most = max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
     if len(plan_episodes) <= most:
         return list(range(len(plan_episodes)))
     episodes = np.rint(np.geomspace(1, plan_episodes[-1] + 1, most)).astype(np.int64) - 1
-    return np.unique(np.searchsorted(plan_episodes, episodes, side="right") - 1).tolist()
+    return [int(number) for number in np.unique(np.searchsorted(plan_episodes, episodes, side="right") - 1)]
 
 
 def _plan_data(plan: ShownPlan, cell: float, chart: Chart) -> dict[str, Any]:
     """Return a plan as the page takes it: numbers as texts, its maps, their key, and its place on the curves."""
     view, (across, _) = plan.view, chart_axes(chart)
     return {
-        "number": f"{plan.index + 1:,}",
+        "number": f"{plan.number + 1:,}",
         "episode": f"{plan.episode + 1:,}",
         "value": f"{view.value:.4g}",
         "gap": f"{view.gap:.2g}",
@@ -210,22 +201,11 @@ def _map(view: PolicyView, m: int, cell: float) -> str:
 
 
 def _charts(run: Run) -> list[Chart]:
-    """Return the exact value of each plan over the episodes, with the optimum; and the regret."""
-    few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
-    starts = run.plan_episodes[few]
-    ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
-    values = Curve("plan", run.learner, ends, run.plan_values[few].repeat(2))
-    optimum = Curve("optimum", "optimal", ends[[0, -1]], np.full(2, run.optimal_value))
-    episodes = np.unique(np.rint(np.geomspace(1, run.num_episodes, MAX_POINTS)).astype(int))
-    regret = Curve("plan", run.learner, episodes.astype(float), run.regret[episodes - 1])
+    """Return the exact value of the plans over the episodes, with the optimum; and the regret."""
+    episodes = thinned(run.num_episodes)
+    plans, x = np.searchsorted(run.plan_episodes, episodes - 1, side="right") - 1, episodes.astype(float)
+    values = Curve("plan", run.learner, x, run.plan_values[plans])
+    optimum = Curve("optimum", "optimal", x[[0, -1]], np.full(2, run.optimal_value))
+    regret = Curve("plan", run.learner, x, run.regret[episodes - 1])
     panels = {"value": ("Value of the plan", [values, optimum]), "regret": ("Regret so far", [regret])}
     return [Chart(title, "", "episodes", up, curves, is_log_across=True) for up, (title, curves) in panels.items()]
-
-
-def _machine(task: Task) -> Markup:
-    """Draw the machine; nothing if it is too large or Graphviz is missing."""
-    try:
-        scene = machine_beside(task.machine, policy_page.MAX_WIDTH, policy_page.MAX_HEIGHT)
-    except MissingExtraError:
-        scene = None
-    return Markup() if scene is None else Markup(render_svg(scene))
