@@ -13,6 +13,8 @@ import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import SizeError
+from praemia.experiments.jobs import TaskText
+from praemia.files.writing import dump
 from praemia.pictures.policy_page import MOVES, PolicyView, panel
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Line, Text, text_width
@@ -207,8 +209,11 @@ def test_actions_of_gymnasiums_maps_are_the_moves_that_they_make(env_id: str) ->
         assert moves_on_map(mdp, picture, action) == {(0.0, 0.0), MOVES[name]}
 
 
-def test_a_frozen_lake_is_drawn_with_its_holes_and_with_what_is_paid_for() -> None:
-    task = praemia.load_task(Path(__file__).parents[2] / "examples" / "frozen_lake.yaml")
+def test_a_frozen_lake_is_drawn_with_its_holes_also_by_commands_and_reports_which_know_its_text() -> None:
+    path = Path(__file__).parents[2] / "examples" / "frozen_lake.yaml"
+    task = praemia.load_task(path)
+    for text in (TaskText.of(str(path)), TaskText(task.name, dump(task))):
+        assert str(text.make().draw()) == str(task.draw())
     lines = str(task.draw()).splitlines()
     assert lines[3] == "| S   .   .   c |"
     assert lines[5] == "| .   H   .   H |"
