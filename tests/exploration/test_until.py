@@ -112,7 +112,6 @@ def test_one_proposition_that_was_never_seen_is_said_everywhere() -> None:
     assert plan.never_seen == likely.never_seen == ("ghost",)  # type: ignore[union-attr]
     assert "never seen, and so taken to be impossible: ghost" in likely.text()  # type: ignore[union-attr]
     assert "the data never saw ghost" in repr(plan)
-    assert "the data never saw ghost" in plan._repr_html_()
     seen = plan_from(data, reach("goal"))
     assert "impossible" not in seen.likely().text()  # type: ignore[union-attr]
     assert "never saw" not in repr(seen)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
-from praemia.displayed import Displayed
 from praemia.errors import ModelError, PraemiaWarning, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
@@ -29,7 +28,7 @@ MAX_SIMULATIONS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class ExploredPlan(Displayed):
+class ExploredPlan:
     """A plan made from data.
 
     Attributes

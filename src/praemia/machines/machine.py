@@ -35,7 +35,7 @@ from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.machines.arrays import DenseMachine
-    from praemia.pictures.diagrams import MachineDrawing
+    from praemia.pictures.drawing import Drawing
 
 
 class RewardMachine(Displayed):
@@ -191,11 +191,11 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self, title: str | None = None) -> MachineDrawing:
-        """Return a picture: notebooks display it, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachineDrawing
+    def draw(self, title: str | None = None) -> Drawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import draw_machine
 
-        return MachineDrawing.of(self, title)
+        return draw_machine(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:

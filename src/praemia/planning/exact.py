@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
@@ -33,7 +32,7 @@ from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Displayed):
+class Plan:
     """An optimal policy and its values.
 
     Attributes

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.arithmetic import draw, ordered_sum
-from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.files.arrays import ArchiveKind, ArrayType
 from praemia.files.atomic_io import read_bytes, write_whole
@@ -102,7 +101,7 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class Policy(Displayed):
+class Policy:
     """A policy that can be saved: an action, or a probability for each, at every step, machine state and observation.
 
     An array is a policy too, wherever one is asked for; this class adds a file and a way to play it.

@@ -42,6 +42,13 @@ class Spot(NamedTuple):
     mark: Mark | None = None
 
 
+class Axis(NamedTuple):
+    """An axis of a map whose cells are ranges of numbers: its name, with its unit, and the borders of its cells."""
+
+    name: str
+    borders: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Picture:
     """An MDP as it is plotted.
@@ -54,6 +61,7 @@ class Picture:
     caption : a line below the drawing.
     is_round : plot observations as circles, not as cells.
     actions : what actions are called on the map, where the MDP has only numbers for them; moves become arrows.
+    axes : to the right and upwards, where places are cells of two numbers; a cell without an observation is blank.
     """
 
     spots: tuple[Spot, ...]
@@ -63,6 +71,7 @@ class Picture:
     caption: str = ""
     is_round: bool = False
     actions: tuple[str, ...] = ()
+    axes: tuple[Axis, Axis] | None = None
 
     def picture(self) -> Picture:
         """Return the picture itself, which can be the map of an MDP."""
@@ -80,6 +89,8 @@ class Picture:
     @property
     def extent(self) -> Point:
         """The width and the height, in cells."""
+        if self.axes:
+            return len(self.axes[0].borders) - 1.0, len(self.axes[1].borders) - 1.0
         centres = [(spot.x, spot.y) for spot in self.spots] + list(self.blocks)
         return max(x for x, _ in centres) + 0.5, max(y for _, y in centres) + 0.5
 

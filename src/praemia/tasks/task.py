@@ -25,7 +25,7 @@ from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
 
 if TYPE_CHECKING:
-    from praemia.pictures.show import PolicyDrawing, TaskDrawing
+    from praemia.pictures.drawing import Drawing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +147,7 @@ class Task(BaseTask, Displayed):
         other.warn_of_absent(other.propositions, "has", 3)
         return other
 
-    def draw(self) -> TaskDrawing:
+    def draw(self) -> Drawing:
         """Draw the task: its map or, if it has none, a graph of its observations.
 
         Examples
@@ -158,11 +158,11 @@ class Task(BaseTask, Displayed):
         | S   .   I |
         >>> drawing.save("warehouse.svg")  # or .png, .txt
         """
-        from praemia.pictures.show import TaskDrawing
+        from praemia.pictures.show import draw_task
 
-        return TaskDrawing(self)
+        return draw_task(self)
 
-    def show(self, policy: Any = None) -> PolicyDrawing:
+    def show(self, policy: Any = None) -> Drawing:
         """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
         from praemia.pictures.show import show
 
