@@ -19,7 +19,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PYVER  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # Versions are pinned for the Pythons we test on; other Pythons get the newest compatible versions.
 PINS   := $(wildcard constraints/python$(PYVER).txt)
