@@ -36,7 +36,8 @@ def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
     firsts = np.append(mdp.indptr[:: mdp.num_actions], np.full(mdp.num_observations, len(mdp.successors)))
     indptr = np.append(firsts, len(mdp.successors) + len(starts))
     indices = np.append(mdp.targets, starts)
-    graph = csr_array((np.ones(len(indices)), indices, indptr), shape=(size, size))
+    places = indices.astype(np.int32), indptr.astype(np.int32)  # SciPy before 1.14 takes no others
+    graph = csr_array((np.ones(len(indices)), *places), shape=(size, size))
     steps = dijkstra(graph, unweighted=True, indices=[size - 1])[0, :-1].reshape(2, -1).min(axis=0) - 1.0
     return np.where(np.isfinite(steps), steps, -1.0).astype(np.int64)
 
