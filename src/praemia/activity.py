@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.errors import visible
 from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Display(Progress):
         from rich.console import Console
 
         self.bars = progress.Progress(
-            progress.TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
             progress.TaskProgressColumn(),
@@ -149,7 +150,7 @@ class Display(Progress):
                 row = self.bars.add_task(what, total=total)
             elif done < self._row(row).completed:  # it began anew
                 self.bars.reset(row, total=total)
-            self.bars.update(row, description=what + about, completed=done)
+            self.bars.update(row, description=visible(what + about), completed=done)
 
         return report
 
@@ -165,7 +166,7 @@ class Display(Progress):
             say(f"{self._finished} of {plural(len(jobs), 'run')} {are(len(jobs))} already stored")
         tasks = {job.task.name for job in jobs}
         what = tasks.pop() if len(tasks) == 1 else "all tasks"
-        self._runs = self.bars.add_task(f"{what}, runs", total=len(jobs), completed=self._finished)
+        self._runs = self.bars.add_task(visible(f"{what}, runs"), total=len(jobs), completed=self._finished)
 
     def done(self) -> None:
         """Note that a run is finished."""
@@ -216,7 +217,7 @@ def _line(row: Task) -> str:
 def say(line: str) -> None:
     """Print a line on standard error, above the bars where there are any."""
     if sys.stderr is not None:
-        print(line, file=sys.stderr, flush=True)
+        print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.activity import OnProgress, display, say
-from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
+from praemia.cli.common import code_option, complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.text_tables import Table, plural
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from praemia.exploration import Dataset, ExploredPlan, LikelyLoss
     from praemia.exploration.explore import Check
     from praemia.machines.machine import RewardMachine
-    from praemia.tasks.task import Task
+    from praemia.tasks.base import BaseTask
 
 
 UNTIL_KEYS = ("until", "reached", "checks")
@@ -34,6 +34,7 @@ EXCEEDS = "*"  # marks a bound that is more than the plan's value
 @click.option("--until", type=float, help="Stop when the plan of every --machine loses less than this.")
 @click.option("--machine", "machines", multiple=True, type=click.Path(), help="For --until; may be repeated.")
 @click.option("--append", is_flag=True, help="Add to the data already in the file.")
+@code_option
 @seed_option
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
@@ -43,6 +44,7 @@ def explore_command(
     until: float | None,
     machines: tuple[str, ...],
     append: bool,
+    allow_code: bool,
     seed: int,
     out: Path,
     **settings: Any,
@@ -65,7 +67,7 @@ def explore_command(
 
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
-    problem = resolve_task(task)
+    problem = resolve_task(task, allow_code=allow_code)
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
         before.require_kind(Environment(problem).kind, [(seed,)])
@@ -132,6 +134,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 @click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
 @click.option("--horizon", type=click.IntRange(1), help="Steps per episode; by default as in the data.")
 @click.option("--discount", type=float, help="A reward at step h counts γ^h times; by default as in the data.")
+@code_option
 @rho_option(0.05, "the probability with which the certificates may fail.")
 @click.option("--draws", default=200, show_default=True, help="Environments sampled for the likely loss.")
 @seed_option
@@ -141,6 +144,7 @@ def plan_command(
     data: Path,
     machines: tuple[str, ...],
     task: str | None,
+    allow_code: bool,
     draws: int,
     seed: int,
     out: Path | None,
@@ -167,9 +171,9 @@ def plan_command(
     if not machines and task is None:
         raise ParameterError("nothing to plan for; give --machine, or --task for the machine of that task")
     require_draws(draws)
-    truth = None if task is None else resolve_task(task)
+    truth = None if task is None else resolve_task(task, allow_code=allow_code)
     if truth is not None:
-        dataset.require_sizes_of(truth)
+        dataset.require_sizes_of(truth)  # type: ignore[arg-type]
     named = {name: load_machine(name) for name in machines}
     if truth is not None and not named:
         named = {truth.name: truth.machine}
@@ -194,8 +198,10 @@ def _likely(plan: ExploredPlan, draws: int, seed: int, report: OnProgress) -> Li
         return None
 
 
-def _record(name: str, plan: ExploredPlan, truth: Task | None, likely: LikelyLoss | None) -> dict[str, Any]:
+def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: LikelyLoss | None) -> dict[str, Any]:
     """Return a machine's line as plain data; ``likely`` is None if memory is too small for it."""
+    from praemia.tasks.task import Task
+
     sure, minimum = plan.certificate, float(plan.estimate.values_from_unit(0.0))  # type: ignore[union-attr]
     numbers = ("bound", "largest", "failure_prob", "optimistic", "pessimistic")
     record: dict[str, Any] = {
@@ -216,7 +222,7 @@ def _record(name: str, plan: ExploredPlan, truth: Task | None, likely: LikelyLos
             **{key: getattr(likely, key) for key in names},
             "exceeds_value": likely.loss > plan.value - minimum,
         }
-    if truth is not None:
+    if isinstance(truth, Task):
         optimum, value = plan.optimum(truth), plan.true_value(truth)
         record |= {"optimum": optimum, "true_value": value, "loss": optimum - value}
     return record
@@ -244,14 +250,14 @@ def _text(records: list[dict[str, Any]], plans: list[ExploredPlan], likely: list
 
 def _cells(record: dict[str, Any]) -> tuple[str, ...]:
     sure, likely = record["certificate"], record["likely_loss"]
-    proven = "vacuous" if sure["vacuous"] else f"{sure['bound']:.4f}"
+    proven = "vacuous" if sure["vacuous"] else f"{sure['bound']:.4g}"
     cells = [
         record["machine"],
-        f"{record['value']:.4f}",
+        f"{record['value']:.4g}",
         proven + (EXCEEDS if sure["exceeds_value"] else " "),
-        "none " if likely is None else f"{likely['loss']:.4f}" + (EXCEEDS if likely["exceeds_value"] else " "),
-        f"{sure['largest']:.4f}",
+        "none " if likely is None else f"{likely['loss']:.4g}" + (EXCEEDS if likely["exceeds_value"] else " "),
+        f"{sure['largest']:.4g}",
     ]
     if "optimum" in record:
-        cells += [f"{record['optimum']:.4f}", f"{record['true_value']:.4f}", f"{record['loss']:.6f}"]
+        cells += [f"{record['optimum']:.4g}", f"{record['true_value']:.4g}", f"{record['loss']:.4g}"]
     return tuple(cells)

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from praemia.cli import FAILURE
-from praemia.cli.common import is_typed
-from praemia.cli.output import emit, json_option, wants_json
+from praemia.cli.common import code_option, is_typed
+from praemia.cli.output import echo, emit, json_option, wants_json
 from praemia.errors import PraemiaError
 from praemia.files.load_save import FORMATS, format_of
 from praemia.files.source import DataPath, read_source
@@ -24,8 +24,9 @@ MOST_LISTED = 20  # labels or rewards of traces
 
 @click.command("check")
 @click.argument("file", type=click.Path())
+@code_option
 @json_option
-def check_command(file: str) -> int:
+def check_command(file: str, allow_code: bool) -> int:
     """Check FILE, which holds a task, just a machine, or traces (.jsonl).
 
     Errors are shown with their line, and the exit status is 2. Anything valid but suspicious is listed. With --json
@@ -34,7 +35,7 @@ def check_command(file: str) -> int:
     kind = "traces" if Path(file).suffix.lower() == ".jsonl" else None
     try:
         if kind is None:
-            _check_task(file)
+            _check_task(file, allow_code)
         else:
             _check_traces(file)
     except PraemiaError as error:
@@ -45,14 +46,14 @@ def check_command(file: str) -> int:
     return 0
 
 
-def _check_task(file: str) -> None:
+def _check_task(file: str, allow_code: bool) -> None:
     from praemia.files.lint import lint
     from praemia.files.load_save import load
-    from praemia.tasks.task import Task
+    from praemia.machines.machine import RewardMachine
 
-    loaded = load(file)
+    loaded = load(file, allow_code=allow_code)
     kind, sizes = "machine", loaded.sizes
-    if isinstance(loaded, Task):
+    if not isinstance(loaded, RewardMachine):
         kind, sizes = "task", loaded.sizes + loaded.machine.sizes[1:]
     found = lint(loaded)
     findings = [{"level": own.level, "message": own.message, **_place(file, own.part)} for own in found]
@@ -145,17 +146,17 @@ def convert_command(
     """
     from praemia.files.load_save import load, save_machine, save_task
     from praemia.files.resolving import looks_like_file, resolve_task
-    from praemia.tasks.task import Task
+    from praemia.machines.machine import RewardMachine
 
     is_file = looks_like_file(source)
     if not is_file and is_typed("form", "pay", "rewards"):
         raise click.UsageError(f"--from, --pay and --reward are for machine files; {source!r} is a built-in task")
     loaded = load(source, form, pay=pay, rewards=rewards) if is_file else resolve_task(source)
-    if isinstance(loaded, Task):
-        save_task(loaded, target)
-    else:
+    if isinstance(loaded, RewardMachine):
         save_machine(loaded, target)
-    click.echo(f"wrote the {'task' if isinstance(loaded, Task) else 'machine'} to {target}", err=True)
+    else:
+        save_task(loaded, target)
+    echo(f"wrote the {'machine' if isinstance(loaded, RewardMachine) else 'task'} to {target}", err=True)
 
 
 def _output_reward(text: str) -> tuple[str, float]:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from praemia import learners
+from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
 from praemia.files.building import parse_task
 from praemia.files.resolving import looks_like_file, resolve_task
@@ -33,10 +34,15 @@ NUM_DIGITS = 12  # of a digest
 
 @dataclass(frozen=True)
 class TaskText:
-    """A task's name, and the text of a task file from which any process can make it."""
+    """A task's name, and the text of a task file from which any process can make it.
+
+    ``allow_code`` says whether the text may name code; it is None where somebody else may have written the text, which
+    then opens no files and makes no black box.
+    """
 
     name: str
     text: str
+    allow_code: bool | None = field(default=None, compare=False)
 
     @classmethod
     def builtin(cls, name: str, **changes: Any) -> TaskText:
@@ -45,8 +51,8 @@ class TaskText:
         return cls(name, f"environment: {{name: {json.dumps(name)}}}\n{lines}")
 
     @classmethod
-    def of(cls, name_or_path: str, **changes: Any) -> TaskText:
-        """Refer to a built-in environment or a task file; it is made once, to check it.
+    def of(cls, name_or_path: str, allow_code: bool = False, **changes: Any) -> TaskText:
+        """Refer to a built-in environment or a task file of the user's; it is made once, to check it.
 
         ``changes`` are a ``horizon``, a ``discount`` and ``until_done``, in place of the task's; None changes nothing.
         """
@@ -55,19 +61,19 @@ class TaskText:
             text = cls.builtin(name_or_path, **changes)
             text.make()
             return text
-        task = resolve_task(name_or_path)
+        task = resolve_task(name_or_path, allow_code=allow_code)
         for key, value in changes.items():
             task = getattr(task, f"with_{key}")(value)
-        return cls(task.name, dump(task))
+        return cls(task.name, dump(task), allow_code)
 
     @property
     def digest(self) -> str:
         """A short digest of the text: it tells tasks of one name apart."""
         return _digest(self.text)
 
-    def make(self) -> Task:
+    def make(self) -> Task | BlackBox:
         """Return the task. A process parses a text once, not once for every run."""
-        return _parsed(self.text, self.name)
+        return _parsed(self.text, self.name, self.allow_code)
 
 
 def _digest(text: str) -> str:
@@ -75,8 +81,8 @@ def _digest(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _parsed(text: str, name: str) -> Task:
-    return parse_task(text, name)
+def _parsed(text: str, name: str, allow_code: bool | None) -> Task | BlackBox:
+    return parse_task(text, name, allow_code)
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ class Job:
     def about(self) -> dict[str, Any]:
         """Return what all runs of this kind share, as plain data."""
         return {
-            "task": vars(self.task),
+            "task": {"name": self.task.name, "text": self.task.text},
             "learner": self.learner.data,
             "num_episodes": self.num_episodes,
             "num_steps": self.num_steps,
