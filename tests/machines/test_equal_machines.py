@@ -90,7 +90,7 @@ def test_whatever_a_machine_does_otherwise_makes_it_another(other):
 def test_a_mapped_machine_equals_the_one_with_its_rewards_written_out():
     """One pays where no rule holds, the other by a rule."""
     mapped = machine(("q", "a", (Outcome("q", 1.0, Reward.of(-1)),)), states=("q",)).in_unit_range
-    rules = [("q", "a", (Outcome("q"),)), ("q", "!a", (Outcome("q", 1.0, Reward.of(0.5)),))]
+    rules = [("q", "a", (Outcome("q"),)), ("q", "!a", (Outcome("q", 1.0, Reward.of(1)),))]
     by_hand = machine(*rules, states=("q",))
     assert mapped.outcomes("q", set()) == by_hand.outcomes("q", set())
     assert mapped == by_hand

@@ -86,13 +86,14 @@ def test_a_uniform_reward_has_the_moments_of_its_interval():
     assert Reward.uniform(2, 2) == Reward.of(2)
 
 
-def test_a_range_holds_0_and_1_and_maps_its_ends_onto_them():
+def test_a_range_holds_0_and_its_ends_are_mapped_onto_0_and_1():
     wide = RewardRange.of([Reward.of(-3), Reward.uniform(2, 5)])
     assert (wide.low, wide.high, wide.span) == (-3.0, 5.0, 8.0)
     assert wide.to_unit(Reward.of(-3)) == Reward.of(0)
     assert wide.to_unit(Reward.uniform(1, 5)) == Reward.uniform(0.5, 1)
     assert wide.values_from_unit(0.5, 10, 1.0) == 0.5 * 8 - 30
-    inside = RewardRange.of([Reward.of(0.2)])
-    assert inside.is_unit
-    law = Reward.of(0.2)
-    assert inside.to_unit(law) is law
+    small, negative, nothing = (RewardRange.of(map(Reward.of, rewards)) for rewards in ([0.2], [-3, -1], []))
+    assert (small.low, small.high, small.to_unit(Reward.of(0.2))) == (0.0, 0.2, Reward.of(1))
+    assert (negative.low, negative.high) == (-3.0, 0.0)
+    assert nothing.is_unit
+    assert nothing.to_unit(law := Reward.of(1)) is law

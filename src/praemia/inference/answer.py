@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from praemia.displayed import Displayed
 from praemia.inference.evidence import p_value
 from praemia.inference.state_table import StateTable
 from praemia.inference.traces import Floats, Ints, Traces
@@ -72,7 +71,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Inference(Displayed):
+class Inference:
     """A machine inferred from traces, with what supports it.
 
     Attributes

@@ -35,7 +35,7 @@ from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.machines.arrays import DenseMachine
-    from praemia.pictures.diagrams import MachineDrawing
+    from praemia.pictures.drawing import Drawing
 
 
 class RewardMachine(Displayed):
@@ -191,11 +191,11 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self, title: str | None = None) -> MachineDrawing:
-        """Return a picture: notebooks display it, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachineDrawing
+    def draw(self, title: str | None = None) -> Drawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import draw_machine
 
-        return MachineDrawing.of(self, title)
+        return draw_machine(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -249,12 +249,12 @@ class RewardMachine(Displayed):
 
     @cached_property
     def reward_range(self) -> RewardRange:
-        """The range of its rewards, 0 and 1 included."""
+        """The range of its rewards and 0."""
         return RewardRange.of(self.rewards)
 
     @cached_property
     def in_unit_range(self) -> RewardMachine:
-        """The same machine with its rewards mapped into [0, 1]; itself, if they lie there."""
+        """The same machine with the range of its rewards mapped onto [0, 1]; itself, if that is their range."""
         to_unit = self.reward_range.to_unit
         if self.reward_range.is_unit:
             return self

@@ -197,7 +197,10 @@ class Reward:
 
 @dataclass(frozen=True)
 class RewardRange:
-    """The range of a machine's rewards, with 0 and 1, and its map onto [0, 1].
+    """The range of a machine's rewards, 0 always in it, and the map of this range onto [0, 1].
+
+    The range of a machine without rewards is [0, 1]. Scaling all rewards by a constant changes nothing in the unit
+    range.
 
     The map is affine, r ↦ (r − low)/span. Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
     """
@@ -207,9 +210,10 @@ class RewardRange:
 
     @classmethod
     def of(cls, rewards: Iterable[Reward]) -> RewardRange:
-        """Return the smallest range that holds some rewards, 0 and 1."""
-        rewards = list(rewards)
-        return cls(min([0.0, *(own.lowest for own in rewards)]), max([1.0, *(own.highest for own in rewards)]))
+        """Return the smallest range that holds some rewards and 0."""
+        both = [(reward.lowest, reward.highest) for reward in rewards]
+        low, high = min([0.0, *(low for low, _ in both)]), max([0.0, *(high for _, high in both)])
+        return cls(low, high if low < high else 1.0)
 
     @property
     def span(self) -> float:
