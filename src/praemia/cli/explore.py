@@ -234,14 +234,14 @@ def _text(rows: list[Row]) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     sure = row.plan.certificate
-    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4f}"
-    likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
+    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4g}"
+    likely = "none" if row.likely is None else f"{row.likely.loss:.4g}"
     bounds = [(proven, sure.bound), (likely, row.likely.loss if row.likely else 0.0)]
     marked = (text + (EXCEEDS if row.exceeds_value(bound) else " ") for text, bound in bounds)
-    cells = (row.name, f"{row.plan.value:.4f}", *marked, f"{sure.largest:.4f}")
+    cells = (row.name, f"{row.plan.value:.4g}", *marked, f"{sure.largest:.4g}")
     if row.optimum is None or row.true_value is None:
         return cells
-    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
+    return (*cells, f"{row.optimum:.4g}", f"{row.true_value:.4g}", f"{row.optimum - row.true_value:.4g}")
 
 
 def _machine_record(row: Row) -> dict[str, Any]:

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.arithmetic import draw, ordered_sum
-from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.files.arrays import ArchiveKind, ArrayType
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.kernels.exact import first_bad_row
 from praemia.kernels.records import action_type
 from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
@@ -97,13 +95,13 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
     if array.dtype in (np.float32, np.float16):  # from a deep learner: normalise away rounding errors
         sums = ordered_sum(weights)[..., None]
         weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
-    if first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
+    if not (np.abs(ordered_sum(weights) - 1.0) <= PROBABILITY_TOLERANCE).all() or weights.min(initial=0.0) < 0.0:
         raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
     return weights
 
 
 @dataclass(frozen=True, eq=False)
-class Policy(Displayed):
+class Policy:
     """A policy that can be saved: an action, or a probability for each, at every step, machine state and observation.
 
     An array is a policy too, wherever one is asked for; this class adds a file and a way to play it.

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from praemia.arithmetic import ordered_sum
-from praemia.displayed import Displayed
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import format_label
@@ -33,7 +32,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Episode(Displayed):
+class Episode:
     """An episode, step by step; ``print`` shows it as a table, with names."""
 
     task: Task
