@@ -94,7 +94,8 @@ class Source:
         at = node
         for part in path:
             is_mapping = isinstance(node, yaml.MappingNode)
-            pairs = node.value if is_mapping else enumerate(node.value if isinstance(node, yaml.SequenceNode) else ())
+            items = node.value if isinstance(node, yaml.CollectionNode) else ()
+            pairs: Any = items if is_mapping else enumerate(items)
             found = [(name, item) for name, item in pairs if (name.value if is_mapping else name) == part]
             if not found:
                 break
