@@ -239,9 +239,6 @@ class Dataset:
     def observation_name(self, o: int) -> str:
         return self.observation_names[o] if self.observation_names else str(o)
 
-    def action_name(self, a: int) -> str:
-        return self.action_names[a] if self.action_names else str(a)
-
     def save(self, path: str | Path) -> None:
         """Write the dataset to a file, whole or not at all."""
         write_whole(Path(path), self.to_bytes())

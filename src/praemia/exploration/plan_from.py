@@ -35,11 +35,11 @@ class ExploredPlan:
     ----------
     policy : integers [H, M, O] for a machine; for a reward on trajectories a policy over histories, whose
         ``action_probs(history)`` are float64[A].
-    value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited pays the least
-        that it can from then on.
+    value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited has the
+        smallest return of the machine from then on.
     alpha : how far it may be from the best plan in p̂.
     certificate : how far it may be from the optimum of the true environment: proven.
-    dataset, reward, horizon : what was planned for, and from which data.
+    dataset, reward, horizon : as passed to ``plan_from``.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples
