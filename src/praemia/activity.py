@@ -6,6 +6,7 @@ cannot block the others. The progress display reads the board several times a se
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.context import BaseContext
@@ -38,6 +39,7 @@ class _Own:
     place: NDArray[np.void] = np.zeros(1, PLACE)
     board: NDArray[np.void] = place
     listener: Any = None
+    seconds_compiling = 0.0
 
 
 def read_board() -> NDArray[np.void]:
@@ -80,15 +82,27 @@ def join_board(memory: Any, num_taken: Any) -> None:
     watch_compiling()
 
 
+def working_time() -> float:
+    """Return the seconds of a clock that stands still while Numba compiles."""
+    watch_compiling()
+    return time.perf_counter() - _Own.seconds_compiling
+
+
 def watch_compiling() -> None:
     """Note on the board whenever Numba compiles something; loading from its cache does not count."""
     from numba.core import event
 
     class Notes(event.Listener):
+        depth, began = 0, 0.0
+
         def on_start(self, event: Any) -> None:
+            self.began = self.began if self.depth else time.perf_counter()
+            self.depth += 1
             _Own.place["compiling"] += 1
 
         def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            _Own.seconds_compiling += 0.0 if self.depth else time.perf_counter() - self.began
             _Own.place["compiling"] -= 1
 
     if _Own.listener is None:
