@@ -69,14 +69,14 @@ DEEP_PINS ?= constraints/deep.txt
 $(DEEP)/installed: pyproject.toml $(PINS) $(DEEP_PINS)
 	$(PYTHON) -m venv $(DEEP)
 	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' pytest hypothesis
+		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' jax pytest hypothesis
 	@touch $@
 
 # The networks are small: threads would only wait for each other.
 test-deep: export OMP_NUM_THREADS = 1
 test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
-	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k deep
+	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k 'deep or away'
 
 # Build the documentation site in site/ and run its tutorials; warnings are errors.
 docs: $(VENV)/installed

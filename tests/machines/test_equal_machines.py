@@ -119,11 +119,6 @@ def test_a_rule_that_stays_unpaid_and_one_that_is_hidden_change_nothing():
     assert other.reward_range == machine(("q", "a", TO_R)).reward_range
 
 
-def test_a_machine_is_nothing_but_a_machine():
-    assert machine() != "machine"
-    assert machine() == machine()
-
-
 @pytest.mark.parametrize(
     "made",
     [
@@ -187,10 +182,3 @@ def test_rules_that_are_derived_say_what_the_diagrams_say(drawn):
             taken = [rule for rule in derived.rules if rule.source == state and rule.guard.holds(label)]
             expected = [] if drawn.outcomes(state, label) == (Outcome(state),) else [drawn.outcomes(state, label)]
             assert [rule.outcomes for rule in taken] == expected
-
-
-@pytest.mark.parametrize("names", [("F", "X"), ("last", "a"), ("M", "tt"), ("U", "W")])
-def test_words_of_formulas_are_propositions_in_machines(names):
-    built = MachineBuilder("q").edge("q", " & ".join(names), "r").build()
-    assert built.propositions == tuple(sorted(names))
-    assert built.outcomes("q", set(names)) == (Outcome("r"),)

@@ -116,7 +116,7 @@ def test_a_guard_says_itself_what_the_order_of_rules_said():
 def test_an_edge_says_guard_probability_and_reward():
     assert written(patrol()) == ["right-end | 1", "left-end | 0"]
     assert written(fetch_and_deliver())[:2] == ["item | 0.8, 0", "item | 0.2, 0"]
-    assert written(awkward())[0] == "(a | b & !c) | 0.5, (0.2 w.p. 0.5, 0.7 w.p. 0.5)"
+    assert written(awkward())[0] == "(a | b & !c) | 0.5, (P(0.2) = 0.5, P(0.7) = 0.5)"
     many = Outcome("u", reward=Reward((0.1, 0.2, 0.3), (0.5, 0.25, 0.25)))
     assert edge_text("a", many) == "a | mean 0.175"
 

@@ -13,13 +13,11 @@ from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
 from praemia.kernels.counts import (
-    RECENT,
     MachineCounts,
     add_row,
     add_transition,
     count_episode,
-    count_move,
-    count_visit,
+    count_step,
 )
 from praemia.kernels.play import count_noted, is_to_be_noted, sample_action
 from praemia.learners.base import Learner
@@ -181,14 +179,9 @@ class BoxWorld(World):
             label = self.number(propositions)
             z += size if ended else 0
             m_next, reward = self.table.draw(label, m, self.world_rng)
-            due |= self._count(h, o, a, z, label)
-            if self.learner.learn_machine:
-                due |= self._count_move(label, m, m_next, reward)
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
-            if len(self.counts.recent):
-                self.counts.recent[h], self.counts.totals[RECENT] = steps[-1], h + 1
-                self.counts.recent_rewards[h] = self.box.machine.reward_range.number_to_unit(reward)
+            due |= self._count(h, steps[-1], reward)
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
@@ -208,21 +201,13 @@ class BoxWorld(World):
             a = int(self.world_rng.random() * self.box.num_actions)
         return a
 
-    def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
-        """Count a transition; tell whether a plan has become due."""
-        pair = o * self.box.num_actions + a
+    def _count(self, h: int, step: tuple[int, int, int, int, int, int], reward: float) -> bool:
+        """Count a step; tell whether a plan has become due."""
+        o, a, z, label, _, _ = step
+        pair, in_unit = o * self.box.num_actions + a, self.box.machine.reward_range.number_to_unit(reward)
         if (pair, z, label) not in self.places:
             self.places[pair, z, label] = self._first_sight(pair, z, label)
-        if len(self.counts.step_visits):
-            self.counts.step_visits[h, o] += 1
-        counts = self.counts
-        counts.transitions[self.places[pair, z, label]]["count"] += 1.0
-        return bool(count_visit(counts.visits, counts.at_plan, counts.slots, counts.totals, pair, self.replan_code))
-
-    def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
-        """Count a move of a machine that is learned; tell whether a plan has become due."""
-        in_unit = self.box.machine.reward_range.number_to_unit(reward)
-        return bool(count_move(self.counts.machine, label, m, m_next, in_unit))
+        return bool(count_step(self.counts, h, step, self.places[pair, z, label], pair, in_unit, self.replan_code))
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
