@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import displayed_count
-from praemia.activity import working_time
+from praemia.activity import displayed_count, working_time
 from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
