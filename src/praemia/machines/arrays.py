@@ -125,20 +125,20 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
     # One row for each tuple of outcomes; its last outcomes have probability 0 and stay where the first leads.
     rows = [[(machine.index[out.target], out.probability, out.reward.mean) for out in outs] for outs in values]
     padded = np.array([row + [(row[0][0], 0.0, 0.0)] * (most - len(row)) for row in rows])
-    at = _leaves(machine.diagrams, names)
-    row_of = np.zeros(len(machine.diagrams), dtype=np.int64)
+    row_of = np.zeros(len(machine.diagrams), dtype=np.int32)
     row_of[machine.diagrams.leaves()] = np.arange(len(values))
-    targets, probs, rewards = (np.ascontiguousarray(padded[row_of[at], :, part]) for part in range(3))
+    at = _at_leaves(machine.diagrams, names, row_of)
+    targets, probs, rewards = padded[:, :, 0].astype(np.int64)[at], padded[:, :, 1][at], padded[:, :, 2][at]
     done = np.zeros(machine.num_states, dtype=bool)
     done[list(machine.settled_states)] = True
-    arrays = (targets.astype(np.int64), probs, rewards, done)
+    arrays = (targets, probs, rewards, done)
     for array in arrays:
         array.flags.writeable = False
     return DenseMachine(names, machine.states, machine.index[machine.initial], *arrays)
 
 
-def _leaves(diagrams: StateDiagrams, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return the leaf of each state on each label, int64[M, 2^P]."""
+def _at_leaves(diagrams: StateDiagrams, names: tuple[str, ...], values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return a value of the leaf of each state on each label, int32[M, 2^P], given one for each diagram."""
     store = diagrams.store
     variable, itself = np.array(store.variable), np.arange(len(store))
     is_leaf = variable == LEAF
@@ -146,7 +146,10 @@ def _leaves(diagrams: StateDiagrams, names: tuple[str, ...]) -> NDArray[np.int64
     bit_of = np.array([names.index(name) if name in names else 0 for name in diagrams.variables] or [0])
     shift = bit_of[np.where(is_leaf, 0, variable)]
     labels = np.arange(1 << len(names))
-    at = np.repeat(np.array(diagrams.roots)[:, None], len(labels), axis=1)
-    while not is_leaf[at].all():
-        at = np.where(labels >> shift[at] & 1, high[at], low[at])
-    return at
+    found = np.empty((diagrams.num_states, len(labels)), dtype=np.int32)
+    for state, root in enumerate(diagrams.roots):
+        at = np.full(len(labels), root)
+        while not is_leaf[at].all():
+            at = np.where(labels >> shift[at] & 1, high[at], low[at])
+        found[state] = values[at]
+    return found
