@@ -103,25 +103,9 @@ class DenseMachine:
 def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
     """Return a machine as arrays over the labels of some propositions, which include all of the machine's."""
     names = distinct_names("proposition", propositions)
-    for name in machine.propositions:
-        if name not in names:
-            raise ModelError(
-                f"the machine's proposition {name!r} is not listed; list all: {list(machine.propositions)}"
-            )
-    if len(names) > MAX_PROPOSITIONS:
-        raise SizeError(
-            f"arrays over {len(names)} propositions, with 2^{len(names)} labels; at most {MAX_PROPOSITIONS} are "
-            "possible: leave out those that the machine does not need, or use machine.outcomes"
-        )
     values = machine.diagrams.values()
     most = max(map(len, values))
-    size = machine.num_states << len(names)
-    if 24 * size * most > MAX_BYTES:
-        raise SizeError(
-            f"arrays of {machine.num_states:,} states, {1 << len(names):,} labels and {most} outcomes need "
-            f"{24 * size * most / MAX_BYTES:.1f} GiB; the limit is 1 GiB: list fewer propositions, "
-            "or use machine.outcomes"
-        )
+    _require_small(machine, names, most)
     # One row for each tuple of outcomes; its last outcomes have probability 0 and stay where the first leads.
     rows = [[(machine.index[out.target], out.probability, out.reward.mean) for out in outs] for outs in values]
     padded = np.array([row + [(row[0][0], 0.0, 0.0)] * (most - len(row)) for row in rows])
@@ -135,6 +119,27 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
     for array in arrays:
         array.flags.writeable = False
     return DenseMachine(names, machine.states, machine.index[machine.initial], *arrays)
+
+
+def _require_small(machine: RewardMachine, names: tuple[str, ...], most: int) -> None:
+    """Refuse lists of propositions that are not complete, or for which arrays of ``most`` outcomes are too large."""
+    for name in machine.propositions:
+        if name not in names:
+            raise ModelError(
+                f"the machine's proposition {name!r} is not listed; list all: {list(machine.propositions)}"
+            )
+    if len(names) > MAX_PROPOSITIONS:
+        raise SizeError(
+            f"arrays over {len(names)} propositions, with 2^{len(names)} labels; at most {MAX_PROPOSITIONS} are "
+            "possible: leave out those that the machine does not need, or use machine.outcomes"
+        )
+    size = machine.num_states << len(names)
+    if 24 * size * most > MAX_BYTES:
+        raise SizeError(
+            f"arrays of {machine.num_states:,} states, {1 << len(names):,} labels and {most} outcomes need "
+            f"{24 * size * most / MAX_BYTES:.1f} GiB; the limit is 1 GiB: list fewer propositions, "
+            "or use machine.outcomes"
+        )
 
 
 def _at_leaves(diagrams: StateDiagrams, names: tuple[str, ...], values: NDArray[np.int32]) -> NDArray[np.int32]:
