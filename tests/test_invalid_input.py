@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import praemia
-from praemia.errors import PraemiaError
+from praemia.errors import PraemiaError, located
 
 TASK: Any = praemia.envs.riverswim(3)
 MACHINE: Any = praemia.RewardMachine.from_ltlf("F a")
@@ -59,3 +59,11 @@ def test_invalid_input_is_an_error_that_names_it(message: str) -> None:
 def test_ends_are_one_value_or_one_for_each_entry() -> None:
     assert ending(True).ends.tolist() == ending([True, True]).ends.tolist() == [True, True]
     assert ending([False, True]).ends.tolist() == [False, True]
+
+
+def test_an_error_with_a_place_keeps_what_it_carries() -> None:
+    error = PraemiaError("wrong")
+    error.rule = 7  # type: ignore[attr-defined]
+    with pytest.raises(PraemiaError, match=r"^file:3: wrong$") as caught, located("file:3"):
+        raise error
+    assert caught.value.rule == 7  # type: ignore[attr-defined]

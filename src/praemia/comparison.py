@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from praemia import learners as registry
-from praemia.cli.progress import Display, display, say
+from praemia.activity import Display, display, say
 from praemia.errors import LearnerFailure, MissingExtraError, ParameterError, require, require_whole
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import run_in_memory

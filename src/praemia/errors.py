@@ -206,11 +206,11 @@ def require_flag(name: str, value: object, error: type[PraemiaError] = Parameter
 def require_whole(
     name: str, value: object, low: int = 1, high: int | None = None, error: type[PraemiaError] = ParameterError
 ) -> int:
-    """Return a whole number as an int, or raise an error that names it and the range that is expected."""
+    """Return an integer as an int, or raise an error that names it and the expected range."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
         limits = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
-        raise error(f"{name}={value!r}; expected a whole number {limits}")
+        raise error(f"{name}={value!r}; expected an integer {limits}")
     return int(value)  # type: ignore[call-overload,no-any-return]
 
 

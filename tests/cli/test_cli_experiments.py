@@ -135,3 +135,29 @@ def test_a_report_is_written_where_it_is_wanted(
     blocked = store.files()[0] / "report.html"
     assert execute(["report", str(store.folder), "-o", str(blocked)]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["paper", "tuning", "suite-office", "league"])
+def test_the_name_of_a_file_is_a_label(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It chooses neither claims nor a kind of page."""
+    pages = []
+    for stem in (name, "mine"):
+        (tmp_path / f"{stem}.yaml").write_text(f"title: one\n{OPEN}".replace("runs: 2", "runs: 1"))
+        out = tmp_path / f"out-{stem}"
+        assert execute(["experiment", str(tmp_path / f"{stem}.yaml"), "--jobs", "1", "--out", str(out), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        pages.append([claim["say"] for claim in found["claims"]])
+        assert "Lower" in (out / "report.html").read_text(encoding="utf-8")
+    assert pages[0] == pages[1] == ["Lower", "Worse than nothing"]
+
+
+def test_a_narrower_command_leaves_a_fuller_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "two.yaml", tmp_path / "out"
+    file.write_text("tasks: [riverswim-3, riverswim-4]\nlearners: [random, optimal]\nruns: 1\nepisodes: 20\n")
+    command = ["experiment", str(file), "--jobs", "1", "--out", str(out), "--json"]
+    found = []
+    for narrower in ([], ["--task", "riverswim-3"], ["--learner", "random"]):
+        assert execute([*command, *narrower]) == 0
+        found.append(json.loads(capsys.readouterr().out)["groups"])
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]["results"]) == 4

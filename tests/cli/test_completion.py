@@ -14,12 +14,12 @@ from praemia import envs, learners
 from praemia.cli import COMMANDS, praemia
 
 COMPILERS = ("numba", "llvmlite", "scipy", "gymnasium")
-TASK_PLACES = ("run", "solve", "draw", "explore", "reproduce --task", "plan data --task")
+TASK_PLACES = ("run", "solve", "show", "explore", "reproduce --task", "plan data --task")
 LEARNER_PLACES = ("run warehouse-3", "reproduce")
 
 
 def variables(typed: str) -> dict[str, str]:
-    """Return the variables in which bash tells what was typed."""
+    """Return the variables in which bash says what was typed."""
     return {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
 
 
@@ -27,27 +27,15 @@ def parsed(answer: str) -> list[tuple[str, str]]:
     return [(text, kind) for kind, _, text in (line.partition(",") for line in answer.split())]
 
 
-class Shell:
-    """A shell in an empty folder."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self._monkeypatch = folder, monkeypatch
-        monkeypatch.chdir(folder)
-
-    def offered(self, typed: str) -> list[tuple[str, str]]:
-        """Return what bash would offer at the end of a line, each with its kind."""
-        for name, value in variables(typed).items():
-            self._monkeypatch.setenv(name, value)
-        return parsed(BashComplete(praemia, {}, "praemia", "_PRAEMIA_COMPLETE").complete())
+def offered(typed: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return what bash would offer at the end of a line, each with its kind."""
+    for name, value in variables(typed).items():
+        monkeypatch.setenv(name, value)
+    return parsed(BashComplete(praemia, {}, "praemia", "_PRAEMIA_COMPLETE").complete())
 
 
-@pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    return Shell(tmp_path, monkeypatch)
-
-
-def plain(names: list[str]) -> list[tuple[str, str]]:
-    return [(name, "plain") for name in names]
+def plain(names: list[str], start: str) -> list[tuple[str, str]]:
+    return [(name, "plain") for name in names if name.startswith(start)]
 
 
 def test_commands_are_offered_by_the_command_itself(tmp_path: Path) -> None:
@@ -59,7 +47,7 @@ def test_commands_are_offered_by_the_command_itself(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert parsed(done.stdout) == plain([name for name in sorted(COMMANDS) if name.startswith("re")])
+    assert parsed(done.stdout) == plain(sorted(COMMANDS), "re")
 
 
 def test_nothing_that_compiles_is_imported_to_find_out(tmp_path: Path) -> None:
@@ -78,31 +66,19 @@ def test_nothing_that_compiles_is_imported_to_find_out(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-@pytest.mark.parametrize("place", TASK_PLACES)
-def test_tasks_are_offered_with_the_files_beside(place: str, shell: Shell) -> None:
-    for name in ("warehouse.yaml", "warehouse.txt", "other.yaml"):
-        (shell.folder / name).touch()
-    built_in = [name for name in envs.names() if name.startswith("ware")]
-    assert shell.offered(f"praemia {place} ware") == plain([*built_in, "warehouse.yaml"])
-    assert shell.offered(f"praemia {place} ../ta") == [("../ta", "file")], "the shell finds the others"
-
-
-@pytest.mark.parametrize("place", LEARNER_PLACES)
-def test_learners_are_offered_with_python_files(place: str, shell: Shell) -> None:
-    (shell.folder / "ucb.py").touch()
-    built_in = [name for name in learners.names() if name.startswith("uc")]
-    assert shell.offered(f"praemia {place} --learner uc") == plain([*built_in, "ucb.py"])
-
-
-def test_environments_are_offered_to_the_command_that_shows_them(shell: Shell) -> None:
-    assert shell.offered("praemia envs off") == plain([name for name in envs.names() if name.startswith("off")])
-    assert shell.offered("praemia envs x") == []
-
-
-def test_files_and_options_are_offered(shell: Shell) -> None:
-    assert shell.offered("praemia check ta") == [("ta", "file")]
-    assert ("--episodes", "plain") in shell.offered("praemia run --ep")
-
-
-def test_an_unknown_command_offers_nothing(shell: Shell) -> None:
-    assert all(kind == "plain" for _, kind in shell.offered("praemia nonsense w"))
+def test_names_are_offered_with_the_files_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("warehouse.yaml", "warehouse.txt", "other.yaml", "ucb.py"):
+        (tmp_path / name).touch()
+    for place in TASK_PLACES:
+        tasks = plain([*envs.names(), "warehouse.yaml"], "ware")
+        assert offered(f"praemia {place} ware", monkeypatch) == tasks
+        assert offered(f"praemia {place} ../ta", monkeypatch) == [("../ta", "file")], "the shell finds the others"
+    for place in LEARNER_PLACES:
+        known = plain([*learners.names(), "ucb.py"], "uc")
+        assert offered(f"praemia {place} --learner uc", monkeypatch) == known
+    assert offered("praemia envs off", monkeypatch) == plain(envs.names(), "off")
+    assert offered("praemia envs x", monkeypatch) == []
+    assert offered("praemia check ta", monkeypatch) == [("ta", "file")]
+    assert ("--episodes", "plain") in offered("praemia run --ep", monkeypatch)
+    assert all(kind == "plain" for _, kind in offered("praemia nonsense w", monkeypatch))

@@ -235,7 +235,7 @@ def test_wrappers_that_change_what_is_seen_are_refused() -> None:
 
 
 def test_a_seed_is_a_whole_number() -> None:
-    with pytest.raises(praemia.PraemiaError, match=r"seed=-1; expected a whole number of at least 0"):
+    with pytest.raises(praemia.PraemiaError, match=r"seed=-1; expected an integer of at least 0"):
         counterfactual_replay(line(), seed=-1)
 
 

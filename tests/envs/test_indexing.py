@@ -321,7 +321,7 @@ def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: i
     [
         ({"encode": lambda o: o}, r"encode= without num_observations="),
         ({"encode": 3, "num_observations": 3}, r"encode=3; expected a function"),
-        ({"encode": lambda o: o, "num_observations": -1}, r"num_observations=-1; expected a whole number"),
+        ({"encode": lambda o: o, "num_observations": -1}, r"num_observations=-1; expected an integer"),
         ({"encode": envs.cells(Box(0.0, 1.0, (1,)), 2), "num_observations": 0}, r"num_observations=0; expected"),
         ({"num_observations": 3}, r"num_observations= without encode="),
     ],
@@ -376,13 +376,13 @@ def test_cells_are_where_one_would_draw_them() -> None:
     [
         (Discrete(3), 2, r"expected a Box"),
         (Box(0.0, 1.0, (2,)), [2], r"bins has 1 entries; expected .* each of 2"),
-        (Box(0.0, 1.0, (2,)), 0, r"bins\[0\]=0; expected a whole number"),
+        (Box(0.0, 1.0, (2,)), 0, r"bins\[0\]=0; expected an integer"),
         (Box(-np.inf, 1.0, (1,)), 2, r"no finite bounds \(-inf to 1.0\); give a list"),
         (Box(0.0, 1.0, (1,)), [[0.5, 0.2]], r"bins\[0\]=\[0.5, 0.2\]; expected .* increasing"),
         (Box(0.0, 1.0, (1,)), 2.5, r"bins=2.5; expected an integer, or an entry"),
         (Box(0.0, 1.0, (1,)), None, r"bins=None; expected an integer, or an entry"),
         (Box(0.0, 1.0, (2,)), [3, "a"], r"bins\[1\]='a'; expected an integer, or increasing"),
-        (Box(0.0, 1.0, (1,)), 10**9, r"bins\[0\]=1000000000; expected a whole number from 1 to"),
+        (Box(0.0, 1.0, (1,)), 10**9, r"bins\[0\]=1000000000; expected an integer from 1 to"),
         (Box(0.0, 1.0, (20_000,)), 2, rf"about 10\^6020 cells, more than {MAX_SIZE:,}; give fewer bins"),
     ],
 )

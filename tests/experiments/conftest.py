@@ -28,7 +28,7 @@ def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler and two workers on the loopback address; give the scheduler file and the workers.
+    """Start a scheduler and two workers on the loopback address; give the scheduler file and all three.
 
     Jobs that wait do so while there is a file ``hold`` in the test's folder.
     """
@@ -46,7 +46,8 @@ def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]
         subprocess.Popen([*dask, "worker", *serve, "--local-directory", str(tmp_path / f"w{i}")], **quiet)
         for i in range(2)
     ]
+    workers.append(scheduler)
     yield address, workers
-    for process in (*workers, scheduler):
+    for process in workers:
         process.kill()
         process.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import random
@@ -44,6 +45,30 @@ def test_two_workers_give_the_bytes_of_one_also_if_one_is_killed(
     hold.unlink()
     finish(sweep)
     assert contents(store) == undisturbed
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
+def test_no_worker_outlives_a_command_that_is_killed(experiment: Path, tmp_path: Path) -> None:
+    """Workers, and the process that tracks their resources, are those in its session."""
+
+    def session() -> set[int]:
+        found = set()
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = stat.read_text().rpartition(")")[2].split()
+                if int(fields[3]) == sweep.pid and fields[0] != "Z":
+                    found.add(int(stat.parent.name))
+        return found
+
+    sweep = start(experiment, tmp_path / "store", "--jobs", "2", hold=tmp_path / "hold")
+    wait_for_runs(tmp_path / "store", 3, sweep)
+    assert len(session()) >= 3
+    sweep.kill()
+    sweep.wait()
+    deadline = time.monotonic() + 10.0
+    while session() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not session()
 
 
 def test_three_shards_into_one_folder_give_the_whole(

@@ -9,7 +9,9 @@ import pytest
 
 from praemia import cli
 from praemia.errors import PraemiaError
+from praemia.experiments.jobs import Job
 from praemia.experiments.loading import load_experiment, read_record
+from praemia.experiments.runner import run_in_memory
 from praemia.files.building import parse_task
 
 GOOD = """
@@ -145,3 +147,17 @@ def test_a_mistake_is_named_with_its_place_before_anything_is_run(text: str, exp
 def test_a_shard_that_makes_no_sense_is_refused(shard: str, tmp_path: Path) -> None:
     path = write(tmp_path, GOOD)
     assert cli.execute(["experiment", str(path), "--out", str(tmp_path / "out"), "--shard", shard, "--jobs", "1"]) == 2
+
+
+def test_an_experiment_may_be_as_long_as_a_number_of_steps(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nruns: 1\nsteps: 25\n")
+    experiment = load_experiment(tmp_path / "mine.yaml")
+    jobs = experiment.jobs()
+    assert [job.digest for job in read_record(experiment.record(), "a record").jobs()] == [job.digest for job in jobs]
+    runs, failures = run_in_memory(jobs, num_workers=1)
+    assert not failures
+    assert [Job.of(run) for run in runs] == jobs
+    assert int(runs[0].steps.sum()) == 30
+    (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nepisodes: 3\nsteps: 25\n")
+    with pytest.raises(PraemiaError, match="both episodes and steps"):
+        load_experiment(tmp_path / "mine.yaml")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from learner_files import ALL, DIVIDES_LINE, HEAD, LEAST_TRIED
-from sweeps import PATIENCE, contents, finish, start
+from sweeps import PATIENCE, contents, start
 
 from praemia.cli import execute
 from praemia.errors import LearnerFailure, ParameterError, PraemiaError
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.loading import load_experiment
-from praemia.experiments.runner import Failure, perform
+from praemia.experiments.runner import perform
 from praemia.experiments.store import Store
 from praemia.learners.external import LearnerCode
 
@@ -69,12 +69,14 @@ def test_another_text_gives_another_folder_and_the_same_text_none(file: Path, tm
 def test_one_process_two_workers_and_a_cluster_give_the_same_bytes(
     file: Path, tmp_path: Path, cluster: tuple[Path, list[subprocess.Popen[bytes]]]
 ) -> None:
-    experiment = write_experiment(file, "mine.py:LeastTried", "random")
+    experiment = write_experiment(file, "mine.py:LeastTried", "mine.py:Divides", "random")
     found = []
     for place, options in enumerate((("--jobs", "1"), ("--jobs", "2"), ("--engine", str(cluster[0])))):
-        store = tmp_path / f"store-{place}"
-        finish(start(experiment, store, *options))
-        found.append(contents(store))
+        sweep = start(experiment, tmp_path / f"store-{place}", *options)
+        _, errors = sweep.communicate(timeout=PATIENCE)
+        assert sweep.returncode == 1
+        assert errors.splitlines()[-1].startswith("error: learner 'divides' failed: ZeroDivisionError")
+        found.append(contents(tmp_path / f"store-{place}"))
     assert len(found[0]) == 8
     assert found[0] == found[1] == found[2]
 
@@ -101,18 +103,6 @@ def test_a_learner_that_raises_is_one_line_and_the_others_runs_are_kept_and_show
     assert shown.err.splitlines()[-1] == expected
     assert "Traceback" not in shown.err
     assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"least-tried"}
-
-
-@pytest.mark.slow
-def test_a_learner_that_raises_on_a_cluster_is_one_line_too(
-    file: Path, tmp_path: Path, cluster: tuple[Path, list[subprocess.Popen[bytes]]]
-) -> None:
-    experiment = write_experiment(file, "mine.py:Divides", "mine.py:LeastTried")
-    sweep = start(experiment, tmp_path / "store", "--engine", str(cluster[0]))
-    _, errors = sweep.communicate(timeout=PATIENCE)
-    assert sweep.returncode == 1
-    assert errors.splitlines()[-1].startswith("error: learner 'divides' failed: ZeroDivisionError")
-    assert len(contents(tmp_path / "store")) == 4
 
 
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
@@ -234,13 +224,13 @@ def test_two_files_with_learners_of_one_name_are_an_error_that_names_both(file: 
 
 
 def test_a_learner_from_a_file_joins_the_league(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    names = ["--learner", f"{file}:LeastTried", "--learner", f"{file}:Divides", "--learner", "eqo"]
-    out = tmp_path / "league"
+    players = [f"{file}:LeastTried", f"{file}:Divides", "eqo", *EXAMPLE_LEARNERS]
+    names, out = [word for name in players for word in ("--learner", name)], tmp_path / "league"
     where = ["--jobs", "1", "--out", str(out), "--json"]
     assert execute(["experiment", "league", "--task", "riverswim-5", *names, *SHORT, *where]) == 1
     shown = capfd.readouterr()
     (group,) = json.loads(shown.out)["groups"]
-    assert {row["learner"] for row in group["results"]} == {"least-tried", "eqo"}
+    assert {row["learner"] for row in group["results"]} == {"least-tried", "eqo", "bernstein", "tighter"}
     assert shown.err.splitlines()[-1].startswith("error: learner 'divides' failed")
     assert f"{file}:LeastTried@" in (out / "report.html").read_text()
 
@@ -261,32 +251,3 @@ def test_a_parameter_that_is_no_data_is_refused_by_name(file: Path) -> None:
     file.write_text(ALL.replace("    prior: float", "    strange: object = object()\n    prior: float"))
     with pytest.raises(ParameterError, match="'least-tried': parameter 'strange' is <object"):
         LearnerChoice.of(f"{file}:LeastTried")
-
-
-def test_a_failure_says_which_job_it_was(file: Path) -> None:
-    job = Job(RIVER, LearnerChoice.of(f"{file}:Divides"), 10, (0, 0))
-    failure = perform(job)
-    assert isinstance(failure, Failure)
-    assert failure.job == job
-
-
-def test_the_learners_of_the_examples_play_in_run_and_in_the_league(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    named = [option for name in EXAMPLE_LEARNERS for option in ("--learner", name)]
-    assert execute(["run", "riverswim-5", *named, *SHORT, "--jobs", "1", "--json"]) == 0
-    ran = json.loads(capfd.readouterr().out)["learners"]
-    assert [row["name"] for row in ran] == ["bernstein", "tighter"]
-    out = ["--jobs", "1", "--out", str(tmp_path / "league"), "--json"]
-    assert execute(["experiment", "league", "--task", "riverswim-5", *named, *SHORT, *out]) == 0
-    (group,) = json.loads(capfd.readouterr().out)["groups"]
-    assert [row["regret"] for row in group["results"]] == pytest.approx([row["regret_mean"] for row in ran])
-
-
-@pytest.mark.slow
-def test_the_learners_of_the_examples_play_on_a_cluster(
-    file: Path, tmp_path: Path, cluster: tuple[Path, list[subprocess.Popen[bytes]]]
-) -> None:
-    experiment = write_experiment(file, *EXAMPLE_LEARNERS)
-    finish(start(experiment, tmp_path / "store", "--engine", str(cluster[0])))
-    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"bernstein", "tighter"}

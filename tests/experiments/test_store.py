@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import praemia
+from praemia.cli import execute
 from praemia.errors import FileError
 from praemia.experiments import jobs
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
@@ -199,7 +200,10 @@ def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("forged", "expected"),
     [
-        (lambda run: {"plan_values": np.full(run.num_plans, np.inf)}, "the values of its plans are not finite"),
+        (
+            lambda run: {"plan_values": np.full(run.num_plans, np.inf)},
+            "its losses are not finite",
+        ),
         (lambda run: {"plan_values": run.plan_values + 1.0}, "a plan is worth more than the optimum"),
         (lambda run: {"optimal_value": math.nan}, "not finite"),
         (lambda run: {"returns": np.full(run.num_episodes, np.nan)}, "its returns are not finite"),
@@ -208,6 +212,9 @@ def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
         (lambda run: {"steps": -run.steps}, "its numbers of steps are not positive"),
         (lambda run: {"step_budget": 5}, "it goes on after its last step"),
         (lambda run: {"path_losses": np.full(run.num_episodes, np.nan)}, "its losses are not finite"),
+        (lambda run: {"path_losses": np.full(run.num_episodes, -1.0)}, "more than the optimum"),
+        (lambda run: {"mapped_gaps": np.full(run.num_plans, math.nan)}, "its losses are not finite"),
+        (lambda run: {"mapped_gaps": np.zeros(run.num_plans)}, "are not those of their values"),
         (lambda run: {"versions": {"praemia": 5}}, "its versions are no text"),
     ],
 )
@@ -219,9 +226,24 @@ def test_a_forged_run_is_damaged_in_one_line_and_the_rest_is_read(
     other = performed(a_job(run=1))
     store.write(replace(other, **forged(other)))
     assert [found.seed for found in store.runs()] == [run.seed]
-    (message,) = store.damaged.values()
+    ((path, message),) = store.damaged.items()
     assert expected in message
     assert "\n" not in message
+    with pytest.raises(FileError, match=expected):
+        Run.load(path)
+
+
+@pytest.mark.parametrize("text", ["environment: {name: nowhere}\n", "a: [", "\x00", "{}"])
+def test_a_task_text_that_cannot_be_read_leaves_the_rest_of_the_report(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, run = Store.create(tmp_path), performed(a_job())
+    store.write(run)
+    store.write(replace(run, task_text=text))
+    assert execute(["report", str(tmp_path), "--json"]) == 0
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    assert len(group["results"]) == 2
+    assert (tmp_path / "report.html").is_file()
 
 
 def test_files_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:

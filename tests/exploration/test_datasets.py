@@ -130,7 +130,7 @@ def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
         ([0, 9], [1], "observation numbers run from 0 to 9"),
         ([0, 1], [5], "action numbers run from 5 to 5"),
         ([-1, 1], [0], "observation numbers run from -1"),
-        ([0, 0.5], [0], "expected a whole number"),
+        ([0, 0.5], [0], "expected an integer"),
         ([0, 1], [float("nan")], "numbers run from nan"),
         ([0] * 11, [0] * 10, r"1 … 9 actions"),
     ):

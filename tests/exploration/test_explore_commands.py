@@ -114,7 +114,7 @@ def test_without_a_machine_the_plan_is_for_that_of_the_task(data: Path, capsys: 
         (["explore", "warehouse-3", "--append", "--out", "{data}"], "with seed 0: they are not independent"),
         (["explore", "warehouse-4", "--append", "--seed", "1", "--out", "{data}"], "different observations: 9 and 16"),
         (["explore", "warehouse-3", "--policy-episodes", "5", "--out", "{new}"], "is for method='euler'"),
-        (["explore", "warehouse-3", "--episodes", "1.5", "--out", "{new}"], "not a whole number"),
+        (["explore", "warehouse-3", "--episodes", "1.5", "--out", "{new}"], "not an integer"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),

@@ -44,9 +44,11 @@ def test_parts_that_cannot_matter_are_named() -> None:
         "warning: 1 of 3 observations cannot be reached from the start: 2",
         "warning: machine state 'u' cannot be reached",
         "warning: state 's' on 'two & !one': this rule never fires; no label that occurs satisfies its guard",
-        "note: from machine state 't' on, no reward can be earned",
-        "note: no rule reads the propositions three",
+        "info: from machine state 't' on, no reward can be earned",
+        "info: no rule reads the propositions three",
         "warning: rules read propositions that never occur: two",
+        "info: without a discount a policy may dawdle: a reward is worth the same at the last step; "
+        "with 'discount: 0.99' earlier is better",
     ]
 
 
@@ -60,7 +62,7 @@ def test_a_machine_alone_is_judged_on_all_labels() -> None:
     assert _texts(lint(machine)) == [
         "warning: machine state 't' cannot be reached",
         "warning: state 's' on 'a & !a': this rule never fires; no label satisfies its guard",
-        "note: no rule reads the propositions b",
+        "info: no rule reads the propositions b",
     ]
 
 
@@ -72,7 +74,7 @@ def test_reachability_agrees_with_the_powers_of_the_kernel(start: int) -> None:
 
 
 def test_the_warehouse_has_only_its_end_to_note() -> None:
-    assert _texts(lint(envs.warehouse(size=3))) == ["note: from machine state 'done' on, no reward can be earned"]
+    assert _texts(lint(envs.warehouse(size=3))) == ["info: from machine state 'done' on, no reward can be earned"]
 
 
 def test_a_rule_that_earlier_ones_hide_is_named_as_it_was_written() -> None:
@@ -85,5 +87,5 @@ def test_a_rule_that_earlier_ones_hide_is_named_as_it_was_written() -> None:
 
 def test_a_machine_from_a_formula_is_judged_on_its_diagrams() -> None:
     machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(10)))
-    assert _texts(lint(machine)) == ["note: from machine state 'done' on, no reward can be earned"]
+    assert _texts(lint(machine)) == ["info: from machine state 'done' on, no reward can be earned"]
     assert "rules" not in machine.__dict__  # they were never written out

@@ -15,8 +15,6 @@ from praemia.errors import FileError, PraemiaError, UnknownNameError
 from praemia.files.building import parse_task
 from praemia.files.load_save import load, load_machine, load_task, save_machine
 from praemia.files.resolving import resolve_task
-from praemia.files.schema import json_schema
-from praemia.files.source import read_source
 from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -303,15 +301,3 @@ def test_a_map_that_is_another_each_time_is_written_as_its_transitions() -> None
     task = Task(mdp, RewardMachine.from_ltlf("F goal"), horizon=10)
     assert dump(task).startswith("mdp:")
     assert parse_task(dump(task), "stored").mdp.has_transitions_of(mdp)
-
-
-def test_the_json_schema_takes_every_example_and_no_unknown_key() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    form = jsonschema.Draft202012Validator(json_schema("task"))
-    for example in EXAMPLES:
-        record = read_source(example).data
-        assert form.is_valid(record), example
-        assert not form.is_valid({**record, "horizont": 3})
-    machine = jsonschema.Draft202012Validator(json_schema("machine"))
-    assert machine.is_valid({"ltlf": {"F a": {"reward": 1, "pay": "each"}, "F b": 2}})
-    assert not machine.is_valid({"states": ["a"]})

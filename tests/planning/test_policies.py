@@ -88,5 +88,5 @@ def test_tables_that_are_no_policies_are_refused(table: Any, task: Any, message:
 def test_an_action_is_asked_for_within_the_table(at: Any) -> None:
     policy = praemia.Policy(np.zeros((2, 2, 3), dtype=int))
     assert policy.action(np.int64(1), 1, 2) == 0
-    with pytest.raises(ParameterError, match="expected a whole number from 0 to"):
+    with pytest.raises(ParameterError, match="expected an integer from 0 to"):
         policy.action(*at)

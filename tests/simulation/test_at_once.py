@@ -112,11 +112,10 @@ def test_a_stored_run_says_which_regret_it_has(tmp_path: Any) -> None:
 
 
 def test_frames_have_the_pathwise_regret() -> None:
-    from praemia.statistics.frames import curves_frame, runs_frame
+    from praemia.statistics.frames import runs_frame
 
     run = simulate(envs.make("riverswim-3"), hasty("psrl"), 30)
     assert runs_frame([run])["regret"][0] == pytest.approx(run.regret[-1])
-    np.testing.assert_allclose(curves_frame([run], [1, 17, 30])["regret"], run.regret[[0, 16, 29]])
 
 
 def test_on_a_black_box_the_regret_is_not_known() -> None:

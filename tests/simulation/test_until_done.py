@@ -158,7 +158,7 @@ def test_a_task_keeps_until_done() -> None:
 
 
 def test_check_says_that_a_machine_is_never_done() -> None:
-    endless = "note: until_done: the machine is never done, so no episode ends before its time"
+    endless = "info: until_done: the machine is never done, so no episode ends before its time"
     assert endless in map(str, lint(walk(arrival(still=-1.0))))
     assert endless not in map(str, lint(walk(arrival())))
 

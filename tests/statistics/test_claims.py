@@ -28,13 +28,15 @@ from stored_runs import (
     with_finals,
 )
 
+import praemia
+from praemia import RewardMachine, Run
 from praemia.experiments.experiment import Claim
 from praemia.experiments.schema import ClaimPart
 from praemia.statistics.claims import (
-    _RULES,
     LOOKS,
     MAX_RUNS,
     MIN_RUNS,
+    QUESTIONS,
     Verdict,
     bonferroni_level,
     check_claims,
@@ -51,8 +53,8 @@ HELD, FAILED, OPEN = True, False, None
 
 
 def judge(question: str, interval: Interval, scale: Scale = RATIO) -> bool | None:
-    holds, fails = _RULES[question](interval, scale)
-    return True if holds else False if fails else None
+    holds, fails, _ = QUESTIONS[question]
+    return True if holds(interval, scale) else False if fails(interval, scale) else None
 
 
 def test_exact_zeros_are_level_though_a_tenth_of_nothing_is_nothing() -> None:
@@ -163,15 +165,49 @@ def test_a_claim_does_not_hold_where_the_runs_say_otherwise(say: str) -> None:
     assert (verdict.held, verdict.outcome) == (False, "did not hold")
 
 
+def in_unit(study: Study, unit: float) -> Study:
+    """Return a study whose rewards are counted in another unit."""
+
+    def run_of(run: Run) -> Run:
+        values = {name: unit * getattr(run, name) for name in ("optimal_value", "plan_values", "returns")}
+        return replace(run, **values)
+
+    return replace(study, series={c: replace(s, runs=tuple(map(run_of, s.runs))) for c, s in study.series.items()})
+
+
+@given(st.sampled_from([2.0**40, 2.0**-40, 1e12, 1e-12]), st.integers(0, 1000))
+def test_verdicts_do_not_depend_on_the_unit_of_rewards(unit: float, seed: int) -> None:
+    """All claims of the paper, on regrets around those with which they hold; and the measures that it does not use."""
+    rng = np.random.default_rng(seed)
+    regrets = {key: regret * float(rng.lognormal(0.0, 0.3)) for key, regret in KIND.items()}
+    made = studies(regrets)
+    flower = made[1]
+    made.append(claimed(flower, measure="difference"))
+    made += [
+        claimed(flower, measure=name, question="no more", threshold=0.5) for name in ("not converged", "worst run")
+    ]
+    for study in made:
+        for plain, scaled in zip(check_claims(study), check_claims(in_unit(study, unit)), strict=True):
+            assert (scaled.held, scaled.why, scaled.summary) == (plain.held, plain.why, plain.summary)
+
+
+@pytest.mark.parametrize("unit", [2.0**40, 2.0**-40, 1e12, 1e-12])
+def test_regrets_are_scaled_with_the_unit_of_rewards_and_never_rounded_away(unit: float) -> None:
+    task, fetch = praemia.envs.make("warehouse-2"), "F(item & X F delivery)"
+    plain, scaled = (
+        praemia.compare(task.with_machine(RewardMachine.from_ltlf(fetch, reward=own)), ["random"], 50).series[0].final
+        for own in (1.0, unit)
+    )
+    assert scaled == pytest.approx(unit * plain, rel=1e-9)
+    assert plain.min() > 1.0
+
+
 def test_growth_faster_than_the_square_root_is_seen() -> None:
     assert verdicts(exponent=0.45)["Growth no faster than √T"].held is True
     verdict = verdicts(exponent=0.6)["Growth no faster than √T"]
     assert verdict.held is False
     assert {item.reading for item in verdict.evidence} == {"faster"}
-
-
-def test_no_worse_allows_for_a_tenth() -> None:
-    assert verdicts({("warehouse-3", BEST): 4.8})["headroom no worse than the best baseline"].held is True
+    assert verdicts({("warehouse-3", BEST): 4.8})["headroom no worse than the best baseline"].held is True  # by a tenth
 
 
 def test_without_runs_and_with_few_runs_nothing_is_decided_and_the_verdict_says_why() -> None:
@@ -197,8 +233,10 @@ def test_a_missing_learner_leaves_only_its_own_claims_undecided() -> None:
 
 
 def test_evidence_names_the_winner_and_counts_them() -> None:
+    warehouses = verdicts()["Warehouses: lower regret than UCBVI"]
+    assert [item.what for item in warehouses.evidence] == [f"{task}: {PRM} ÷ {PRODUCT}" for task in WAREHOUSES]
     verdict = verdicts({("riverswim-15", CORRECT): 5.0, ("riverswim-10", CORRECT): 10.0})[TOGETHER]
-    readings = {item.comparison.what.split(":")[0]: item.reading for item in verdict.evidence}
+    readings = {item.what.split(":")[0]: item.reading for item in verdict.evidence}
     assert readings["riverswim-10"] == "level"
     assert readings["riverswim-15"] == "UCRL2-RM-B is lower"
     assert "UCBVI-PRM is lower in 3 of 6" in verdict.summary
@@ -357,8 +395,3 @@ def test_a_run_that_still_loses_at_its_end_has_not_converged() -> None:
     for made, held in ((settled, True), (study, False)):
         many = replace(made, series={(0, 0): replace(made.series[0, 0], runs=made.series[0, 0].runs * 100)})
         assert one(many, measure="not converged", question="no more", threshold=0.01).held is held
-
-
-def test_claims_over_warehouses_are_of_the_warehouses() -> None:
-    verdict = verdicts()["Warehouses: lower regret than UCBVI"]
-    assert [item.comparison.what for item in verdict.evidence] == [f"{task}: {PRM} ÷ {PRODUCT}" for task in WAREHOUSES]

@@ -158,7 +158,7 @@ def test_wrong_folders_and_episodes_are_refused(store: Store, tmp_path: Path) ->
     with pytest.raises(FileError, match="no such folder"):
         load_runs(tmp_path / "nowhere")
     for wrong in ([-1], [0.5], 3, [[1]]):
-        with pytest.raises(ParameterError, match=r"episodes=.*; expected a list of whole numbers"):
+        with pytest.raises(ParameterError, match=r"episodes=.*; expected a list of integers"):
             load_runs(store.folder).curves(wrong)  # type: ignore[arg-type]
 
 

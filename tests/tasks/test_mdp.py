@@ -139,7 +139,7 @@ def test_a_bad_start_is_refused(start, message):
         (([0, 2], [0, 0], [0, 0], [1, 1]), "observation numbers run from 0 to 2; expected 0 … 1"),
         (([0, 1], [0, 1], [0, 0], [1, 1]), "action numbers run from 0 to 1"),
         (([0, 1], [0, 0], [-1, 0], [1, 1]), "successor numbers run from -1"),
-        (([0, 1], [0, 0], [0.5, 0], [1, 1]), "successor number 0.5; expected a whole number"),
+        (([0, 1], [0, 0], [0.5, 0], [1, 1]), "successor number 0.5; expected an integer"),
         (([0, 1], [0, 0], [np.nan, 0], [1, 1]), "successor numbers run from nan"),
         (([0, 1], [0, 0], [0], [1, 1]), "they must have the same length"),
         (([0, 1], [0], [0, 1], [1, 1]), "they must have the same length"),

@@ -54,10 +54,10 @@ def test_another_machine_may_ignore_what_the_labels_say():
 @pytest.mark.parametrize(
     ("horizon", "message"),
     [
-        (0, "horizon=0; expected a whole number from 1"),
+        (0, "horizon=0; expected an integer from 1"),
         (-1, "horizon=-1"),
         (MAX_HORIZON + 1, "from 1 to 1,000,000"),
-        (2.0, "horizon=2.0; expected a whole number"),
+        (2.0, "horizon=2.0; expected an integer"),
         (True, "horizon=True"),
         ("3", "horizon=.3."),
         (None, "no horizon, and discount=1"),

@@ -24,7 +24,6 @@ from praemia.errors import LearnerFailure, PraemiaError, PraemiaWarning, did_you
 COMMANDS = {
     "check": ("praemia.cli.files", "Check a file with a task, a machine or traces, and point out anything suspicious."),
     "convert": ("praemia.cli.files", "Convert a machine or a task to another tool's format."),
-    "draw": ("praemia.cli.files", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
     "envs": ("praemia.cli.tasks", "List the built-in environments, or show one."),
     "experiment": ("praemia.cli.experiments", "Run your own experiment from a file, or a built-in one."),
     "explore": ("praemia.cli.explore", "Explore a task without any reward and save the data."),
@@ -35,7 +34,8 @@ COMMANDS = {
     "report": ("praemia.cli.experiments", "Write a report on a folder of runs, or export them."),
     "reproduce": ("praemia.cli.experiments", "Run the paper's experiments and report which claims held."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
-    "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there."),
+    "schema": ("praemia.cli.files", "Print the form of a task, machine or experiment file as JSON Schema."),
+    "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there; or draw a machine."),
     "solve": ("praemia.cli.tasks", "Find the optimal value of a task."),
     "watch": ("praemia.cli.show", "See a learner learn: one page with a slider over its plans."),
 }

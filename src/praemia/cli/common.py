@@ -45,12 +45,6 @@ complete_learners = _completer("praemia.learners.registry", ".py")
 complete_experiments = _completer(None, ".yaml", ".yml", ".json", names=BUILT_IN)
 
 
-def runs_option(default: int) -> Callable[[Function], Function]:
-    return click.option(
-        "--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs per learner and task."
-    )
-
-
 def read_length(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
     """Parse a number of episodes or steps, written as 10000, 10_000 or 1e4; None if the option is left out."""
     from praemia.limits import MAX_EPISODES
@@ -63,7 +57,7 @@ def read_length(context: click.Context, option: click.Parameter, text: str | Non
     except ArithmeticError:
         is_whole = False
     if not is_whole:
-        raise click.BadParameter(f"{text!r} is not a whole number, such as 10000 or 1e4", context, option)
+        raise click.BadParameter(f"{text!r} is not an integer, such as 10000 or 1e4", context, option)
     if not 1 <= number <= MAX_EPISODES:
         raise click.BadParameter(f"{text!r} is not in the range 1 … {MAX_EPISODES:,}", context, option)
     return int(number)
@@ -74,14 +68,6 @@ def episodes_option(
 ) -> Callable[[Function], Function]:
     text = None if default is None else str(default)
     return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_length, help=help)
-
-
-steps_option = click.option(
-    "--steps",
-    metavar="INTEGER",
-    callback=read_length,
-    help="Steps per run, in place of --episodes: the episode in which they are reached is the last.",
-)
 
 
 def is_typed(*names: str) -> bool:
@@ -102,12 +88,6 @@ def learners_option(*default: str, help: str = "") -> Callable[[Function], Funct
         shell_complete=complete_learners,
         help=f"A learner, or file.py:Class; may be repeated.{help}",
     )
-
-
-def tasks_option(default: str) -> Callable[[Function], Function]:
-    """Add ``--task``, which may be repeated, as the argument ``tasks``; ``default`` says what is played without it."""
-    text = f"A built-in task or a task file; may be repeated.  [default: {default}]"
-    return click.option("--task", "tasks", multiple=True, metavar="TASK", shell_complete=complete_tasks, help=text)
 
 
 def set_option(help: str = "Set a parameter of every learner that has it.") -> Callable[[Function], Function]:

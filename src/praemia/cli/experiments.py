@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display, say
 from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
     RunOptions,
     complete_experiments,
+    complete_tasks,
     episodes_option,
     file_option,
     learners_option,
     parse_shard,
-    tasks_option,
     where_options,
 )
 from praemia.cli.output import echo, emit, json_option, report_written, wants_json
-from praemia.cli.progress import display, say
 from praemia.errors import FileError, ParameterError
 from praemia.text_tables import are, plural
 
@@ -83,10 +83,11 @@ def report_failures(failures: Iterable[Failure]) -> int:
 
 def experiment_options(out: str | None) -> Callable[[Any], Any]:
     """Add what can be said beside an experiment file."""
+    tasks = "A built-in task or a task file; may be repeated.  [default: all of the experiment's]"
     text = "Folder for the runs and the report; stored runs are not repeated."
     text += "" if out else "  [default: results-NAME for NAME.yaml]"
     options = (
-        tasks_option("all of the experiment's"),
+        click.option("--task", "tasks", metavar="TASK", multiple=True, shell_complete=complete_tasks, help=tasks),
         learners_option(help="  [default: all of the experiment's]"),
         click.option("--runs", type=click.IntRange(1), help="Runs per learner and task, in place of the file's."),
         episodes_option(None, "Episodes of each run, in place of the file's."),
@@ -247,19 +248,16 @@ def report_command(folder: Path, out: Path | None, csv_file: Path | None, curves
     The report is one file that needs no network. Damaged files are reported and left out.
     """
     from praemia.experiments.store import Store
+    from praemia.files.atomic_io import write_whole
+    from praemia.statistics.frames import load_runs
 
     if curves and csv_file is None:
         raise ParameterError("--curves says what is written; give a file with --csv")
-    store = Store.open(folder)
     if csv_file is None:
-        _publish(store, out)
+        _publish(Store.open(folder), out)
         return
-    from praemia.files.atomic_io import write_whole
-    from praemia.statistics.frames import curves_frame, runs_frame
-
-    frame = (curves_frame if curves else runs_frame)(store.runs())
-    for message in store.damaged.values():
-        say(f"warning: {message}")
+    runs = load_runs(folder)
+    frame = runs.curves() if curves else runs.to_frame()
     write_whole(csv_file, frame.to_csv(index=False).encode())
     report_written(csv_file)
-    emit({"runs": len(store.files()), "damaged": [*store.damaged.values()]}, "")
+    emit({"runs": len(runs), "damaged": [*runs.store.damaged.values()]}, "")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import OnProgress, display, say
 from praemia.cli.common import code_option, complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
-from praemia.cli.progress import Display, display, say
 from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
@@ -179,93 +179,85 @@ def plan_command(
         named = {truth.name: truth.machine}
     plans = {name: plan_from(dataset, machine, **how) for name, machine in named.items()}
     with display() as progress:
-        rows = [_row(name, plan, truth, draws, seed, progress) for name, plan in plans.items()]
+        likely = [_likely(plan, draws, seed, progress.count(f"draws ({name})")) for name, plan in plans.items()]
+        records = [_record(*own, truth, loss) for own, loss in zip(plans.items(), likely, strict=True)]
     if out is not None:
-        Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
+        (plan,) = plans.values()
+        Policy(np.asarray(plan.policy), "" if truth is None else truth.name).save(out)
     report_written(out)
-    record = {"data": str(data), "episodes": dataset.num_episodes, "machines": [_machine_record(row) for row in rows]}
-    emit(record, _text(rows))
+    record = {"data": str(data), "episodes": dataset.num_episodes, "machines": records}
+    emit(record, _text(records, [*plans.values()], likely))
 
 
-class Row(NamedTuple):
-    """A machine: its plan, its likely loss (None if memory is too small for it), and the truth where it is known."""
-
-    name: str
-    plan: ExploredPlan
-    likely: LikelyLoss | None
-    optimum: float | None
-    true_value: float | None
-
-    def exceeds_value(self, bound: float) -> bool:
-        """Tell whether a bound on the loss is more than the plan's value in p̂, above the minimum of an episode."""
-        minimum = float(self.plan.estimate.values_from_unit(0.0))  # type: ignore[union-attr]
-        return bound > self.plan.value - minimum
-
-
-def _row(name: str, plan: ExploredPlan, truth: BaseTask | None, draws: int, seed: int, progress: Display) -> Row:
+def _likely(plan: ExploredPlan, draws: int, seed: int, report: OnProgress) -> LikelyLoss | None:
     from praemia.errors import SizeError
-    from praemia.tasks.task import Task
 
     try:
-        likely = plan.likely(draws=draws, seed=seed, on_progress=progress.count(f"draws ({name})"))
+        return plan.likely(draws=draws, seed=seed, on_progress=report)
     except SizeError:  # the plan and its certificate need far less memory, and are there
-        likely = None
-    known = (plan.optimum(truth), plan.true_value(truth)) if isinstance(truth, Task) else (None, None)
-    return Row(name, plan, likely, *known)
+        return None
 
 
-def _text(rows: list[Row]) -> str:
-    header = ("machine", "value in p̂", "proven: loses ≤", "likely: loses ≤", "of at most")
-    truth = ("optimum", "true value", "loss") if rows[0].optimum is not None else ()
-    table = Table((*header, *truth), list(map(_cells, rows)))
-    text = f"{rows[0].plan.dataset.coverage()}\n\n{table}\n"
-    text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
-    if any(EXCEEDS in cell for cells in table.rows for cell in cells[2:4]):
-        text += f"{EXCEEDS} exceeds the plan's value: it is uninformative for this plan\n"
-    for row in rows:
-        if row.plan.never_seen:
-            text += f"{row.name}: the data never saw {', '.join(row.plan.never_seen)}, which the machine reads\n"
-    worst = max(rows, key=lambda row: row.plan.certificate.share)
-    text += f"\n{worst.name}\n{worst.plan.certificate.text()}\n"
-    if worst.likely is None:
-        return f"{text}no likely loss: there is not enough memory for a label of every (o, a, o')"
-    return text + worst.likely.text()
+def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: LikelyLoss | None) -> dict[str, Any]:
+    """Return a machine's line as plain data; ``likely`` is None if memory is too small for it."""
+    from praemia.tasks.task import Task
 
-
-def _cells(row: Row) -> tuple[str, ...]:
-    sure = row.plan.certificate
-    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4g}"
-    likely = "none" if row.likely is None else f"{row.likely.loss:.4g}"
-    bounds = [(proven, sure.bound), (likely, row.likely.loss if row.likely else 0.0)]
-    marked = (text + (EXCEEDS if row.exceeds_value(bound) else " ") for text, bound in bounds)
-    cells = (row.name, f"{row.plan.value:.4g}", *marked, f"{sure.largest:.4g}")
-    if row.optimum is None or row.true_value is None:
-        return cells
-    return (*cells, f"{row.optimum:.4g}", f"{row.true_value:.4g}", f"{row.optimum - row.true_value:.4g}")
-
-
-def _machine_record(row: Row) -> dict[str, Any]:
-    """Return a machine's line as plain data."""
-    sure = row.plan.certificate
+    sure, minimum = plan.certificate, float(plan.estimate.values_from_unit(0.0))  # type: ignore[union-attr]
     numbers = ("bound", "largest", "failure_prob", "optimistic", "pessimistic")
     record: dict[str, Any] = {
-        "machine": row.name,
-        "value": row.plan.value,
-        "never_seen": list(row.plan.never_seen),
+        "machine": name,
+        "value": plan.value,
+        "never_seen": list(plan.never_seen),
         "certificate": {
-            **{name: getattr(sure, name) for name in numbers},
+            **{key: getattr(sure, key) for key in numbers},
             "vacuous": sure.is_vacuous,
-            "exceeds_value": row.exceeds_value(sure.bound),
+            "exceeds_value": sure.bound > plan.value - minimum,
         },
         "likely_loss": None,
     }
-    if row.likely is not None:
+    if likely is not None:
         names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")
         record["likely_loss"] = {
             "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
-            **{name: getattr(row.likely, name) for name in names},
-            "exceeds_value": row.exceeds_value(row.likely.loss),
+            **{key: getattr(likely, key) for key in names},
+            "exceeds_value": likely.loss > plan.value - minimum,
         }
-    if row.optimum is not None and row.true_value is not None:
-        record |= {"optimum": row.optimum, "true_value": row.true_value, "loss": row.optimum - row.true_value}
+    if isinstance(truth, Task):
+        optimum, value = plan.optimum(truth), plan.true_value(truth)
+        record |= {"optimum": optimum, "true_value": value, "loss": optimum - value}
     return record
+
+
+def _text(records: list[dict[str, Any]], plans: list[ExploredPlan], likely: list[LikelyLoss | None]) -> str:
+    header = ("machine", "value in p̂", "proven: loses ≤", "likely: loses ≤", "of at most")
+    truth = ("optimum", "true value", "loss") if "optimum" in records[0] else ()
+    table = Table((*header, *truth), list(map(_cells, records)))
+    text = f"{plans[0].dataset.coverage()}\n\n{table}\n"
+    text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
+    if any(EXCEEDS in cell for cells in table.rows for cell in cells[2:4]):
+        text += f"{EXCEEDS} exceeds the plan's value: it is uninformative for this plan\n"
+    for record in records:
+        if record["never_seen"]:
+            text += (
+                f"{record['machine']}: the data never saw {', '.join(record['never_seen'])}, which the machine reads\n"
+            )
+    worst = max(range(len(plans)), key=lambda place: plans[place].certificate.share)
+    text += f"\n{records[worst]['machine']}\n{plans[worst].certificate.text()}\n"
+    sample = likely[worst]
+    no_memory = "no likely loss: there is not enough memory for a label of every (o, a, o')"
+    return text + (no_memory if sample is None else sample.text())
+
+
+def _cells(record: dict[str, Any]) -> tuple[str, ...]:
+    sure, likely = record["certificate"], record["likely_loss"]
+    proven = "vacuous" if sure["vacuous"] else f"{sure['bound']:.4g}"
+    cells = [
+        record["machine"],
+        f"{record['value']:.4g}",
+        proven + (EXCEEDS if sure["exceeds_value"] else " "),
+        "none " if likely is None else f"{likely['loss']:.4g}" + (EXCEEDS if likely["exceeds_value"] else " "),
+        f"{sure['largest']:.4g}",
+    ]
+    if "optimum" in record:
+        cells += [f"{record['optimum']:.4g}", f"{record['true_value']:.4g}", f"{record['loss']:.4g}"]
+    return tuple(cells)

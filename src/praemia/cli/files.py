@@ -1,18 +1,24 @@
-"""``praemia check``, ``convert`` and ``draw``: files that hold a task or a machine."""
+"""``praemia check``, ``convert`` and ``schema``: files that hold a task or a machine."""
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import asdict
+import re
 from pathlib import Path
+from typing import Any
 
 import click
 
-from praemia.cli.common import code_option, complete_tasks, file_option, is_typed, named_machine
-from praemia.cli.output import echo, emit, json_option, report_written
-from praemia.files.load_save import FORMATS
+from praemia.cli import FAILURE
+from praemia.cli.common import code_option, is_typed
+from praemia.cli.output import echo, emit, json_option, wants_json
+from praemia.errors import PraemiaError
+from praemia.files.load_save import FORMATS, format_of
+from praemia.files.source import DataPath, read_source
 from praemia.text_tables import Table, plural
 
+_SPOT = re.compile(r"(.+?):([0-9]+)(?::([0-9]+))?: (.*)")
 MOST_LISTED = 20  # labels or rewards of traces
 
 
@@ -20,25 +26,79 @@ MOST_LISTED = 20  # labels or rewards of traces
 @click.argument("file", type=click.Path())
 @code_option
 @json_option
-def check_command(file: str, allow_code: bool) -> None:
+def check_command(file: str, allow_code: bool) -> int:
     """Check FILE, which holds a task, just a machine, or traces (.jsonl).
 
-    Errors are shown with their line number, and the exit status is 2. Anything valid but suspicious is listed.
+    Errors are shown with their line, and the exit status is 2. Anything valid but suspicious is listed. With --json
+    mistakes are printed as findings too.
     """
-    if Path(file).suffix.lower() == ".jsonl":
-        _check_traces(file)
-        return
+    kind = "traces" if Path(file).suffix.lower() == ".jsonl" else None
+    try:
+        if kind is None:
+            _check_task(file, allow_code)
+        else:
+            _check_traces(file)
+    except PraemiaError as error:
+        if not wants_json():
+            raise
+        emit({"ok": False, "kind": kind or _kind_of(file), "findings": _mistakes(file, error)}, "")
+        return FAILURE
+    return 0
+
+
+def _check_task(file: str, allow_code: bool) -> None:
     from praemia.files.lint import lint
     from praemia.files.load_save import load
     from praemia.machines.machine import RewardMachine
 
     loaded = load(file, allow_code=allow_code)
-    if isinstance(loaded, RewardMachine):
-        kind, findings, sizes = "machine", lint(loaded), loaded.sizes
-    else:
-        kind, findings, sizes = "task", lint(loaded), loaded.sizes + loaded.machine.sizes[1:]
-    record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
-    emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {', '.join(sizes)}"]))
+    kind, sizes = "machine", loaded.sizes
+    if not isinstance(loaded, RewardMachine):
+        kind, sizes = "task", loaded.sizes + loaded.machine.sizes[1:]
+    found = lint(loaded)
+    findings = [{"level": own.level, "message": own.message, **_place(file, own.part)} for own in found]
+    emit(
+        {"ok": True, "kind": kind, "findings": findings},
+        "\n".join([*map(str, found), f"ok: a {kind} with {', '.join(sizes)}"]),
+    )
+
+
+def _place(file: str, part: DataPath) -> dict[str, Any]:
+    """Return the place of a part of a task or a machine; without a line where the format has no such parts."""
+    if format_of(file).name not in ("yaml", "json"):
+        return {"file": file, "line": None, "column": None}
+    source = read_source(file)
+    part = part[1:] if part[:1] == ("machine",) and not source.has_any(("machine",)) else part
+    (finding,) = _mistakes(file, PraemiaError(f"{source.spot(part)}: "))
+    return {key: finding[key] for key in ("file", "line", "column")}
+
+
+def _kind_of(file: str) -> str | None:
+    """Tell what a file with a mistake was meant to hold, by its keys; None where they cannot be read."""
+    from praemia.files.building import MACHINE_KEYS
+
+    if format_of(file).name not in ("yaml", "json"):
+        return "machine"
+    try:
+        return "machine" if read_source(file).has_any(MACHINE_KEYS) else "task"
+    except PraemiaError:
+        return None
+
+
+def _mistakes(file: str, error: PraemiaError) -> list[dict[str, Any]]:
+    """Return the lines of a message as findings, each with its place."""
+    found: list[dict[str, Any]] = []
+    for line in str(error).splitlines():
+        match = _SPOT.fullmatch(line)
+        if match is not None or line.startswith(f"{file}: ") or not found:
+            place, row, column, message = (
+                match.groups() if match else (file, None, None, line.removeprefix(f"{file}: "))
+            )
+            where = {"file": place, "line": row and int(row), "column": column and int(column)}
+            found.append({"level": "error", "message": message, **where})
+        else:
+            found[-1]["message"] += f"\n{line}"
+    return found
 
 
 def _check_traces(file: str) -> None:
@@ -56,7 +116,7 @@ def _check_traces(file: str) -> None:
     text += str(Table(("", "value", "steps"), listed))
     if more := len(labels) + len(rewards) - len(listed):
         text += f"… and {more:,} more; --json lists all"
-    emit({"ok": True, "kind": "traces", **summary}, text)
+    emit({"ok": True, "kind": "traces", "findings": [], **summary}, text)
 
 
 @click.command("convert")
@@ -110,17 +170,20 @@ def _output_reward(text: str) -> tuple[str, float]:
     return output, reward
 
 
-@click.command("draw")
-@click.argument("task_or_machine", metavar="TASK_OR_MACHINE_FILE", shell_complete=complete_tasks)
-@file_option("-o", "--out", help="The file to write: .svg .png .pdf .dot .mmd")
-def draw_command(task_or_machine: str, out: Path | None) -> None:
-    """Draw the machine of a task, or of a file that holds just a machine.
+@click.command("schema")
+@click.argument("kind", type=click.Choice(("machine", "task", "experiment")), default="task")
+@click.option("--strict", is_flag=True, help="The long form alone, without shorthands, for programs that write files.")
+def schema_command(kind: str, strict: bool) -> None:
+    """Print the form of a file as JSON Schema: of a task (the default), a machine or an experiment.
 
-    The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
+    Editors complete and check files by it, and language models can be held to it. praemia check knows more: names that
+    must exist, probabilities that must sum to 1.
     """
-    drawing = named_machine(task_or_machine).draw()
-    if out is None:
-        echo(str(drawing))
+    from praemia.experiments.schema import ExperimentPart
+    from praemia.files.schema import json_schema
+
+    if kind == "experiment":
+        schema = ExperimentPart.model_json_schema(mode="serialization" if strict else "validation")
     else:
-        drawing.save(out)
-        report_written(out)
+        schema = json_schema("machine" if kind == "machine" else "task", strict=strict)
+    click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

@@ -8,9 +8,9 @@ from warnings import catch_warnings
 
 import click
 
+from praemia.activity import display
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
 from praemia.cli.output import echo, emit, fields_text, json_option, report_written
-from praemia.cli.progress import display
 from praemia.errors import unknown_name
 from praemia.text_tables import Table
 
@@ -123,7 +123,7 @@ def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
         edges = [(rule, out) for rule in machine.rules for out in rule.outcomes]
         parts.append(fields_text(machine.meanings))
         if 0 < len(edges) <= MOST_SHOWN:
-            lines = (f"{rule.source} --> {out.target}  when {rule.guard}, pays {out.reward}" for rule, out in edges)
+            lines = (f"{rule.source} --> {out.target}  when {rule.guard}, reward {out.reward}" for rule, out in edges)
             parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display
 from praemia.cli.common import (
     RunOptions,
     complete_tasks,
@@ -18,16 +19,14 @@ from praemia.cli.common import (
     is_typed,
     learners_option,
     parse_settings,
-    runs_option,
+    read_length,
     seed_option,
     set_option,
-    steps_option,
     variant_options,
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option
-from praemia.cli.progress import display
 from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @learners_option("headroom")
 @set_option()
 @episodes_option(1000)
-@steps_option
+@click.option("--steps", metavar="INTEGER", callback=read_length, help="Steps per run, in place of --episodes.")
 @variant_options
-@runs_option(4)
+@click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
 @json_option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display
 from praemia.cli.common import (
     complete_learners,
     complete_tasks,
@@ -23,12 +24,12 @@ from praemia.cli.common import (
 )
 from praemia.cli.experiments import report_failures
 from praemia.cli.output import echo, emit, json_option, report_written
-from praemia.cli.progress import display
 from praemia.errors import ParameterError, require, visible
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import LearnerChoice
+    from praemia.machines.machine import RewardMachine
     from praemia.report.watch_page import LearningPage
     from praemia.simulation import Run
 
@@ -38,17 +39,29 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.command("show")
 @click.argument("task", shell_complete=complete_tasks)
 @click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
-@click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
+@click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, sampled with this seed.")
+@click.option("--machine", is_flag=True, help="Draw the machine of TASK instead.")
 @variant_options
-@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
-def show_command(task: str, policy: str, episode: int | None, out: Path | None, **variant: Any) -> None:
+@file_option(
+    "-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode; machines: .svg .png .pdf .dot .mmd"
+)
+def show_command(task: str, policy: str, episode: int | None, machine: bool, out: Path | None, **variant: Any) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
-    Without --out it is printed as text; --episode plays an episode in the terminal.
+    Without --out it is printed as text; --episode plays an episode in the terminal. With --machine, or where TASK is a
+    file with just a machine, the machine is drawn: as Mermaid text, or into a file.
     """
-    from praemia.files.resolving import resolve_task
+    from praemia.files.load_save import load
+    from praemia.files.resolving import looks_like_file, resolve_task
+    from praemia.machines.machine import RewardMachine
     from praemia.pictures.show import named_policy, show
 
+    loaded = load(task, allow_code=variant["allow_code"]) if looks_like_file(task) else None
+    if machine or isinstance(loaded, RewardMachine):
+        if is_typed("policy", "episode", *variant):
+            raise click.UsageError("a machine is drawn without a policy; leave the other options out")
+        _show_machine(loaded if isinstance(loaded, RewardMachine) else resolve_task(task).machine, out)
+        return
     suffix = out.suffix.lower() if out else ""
     if episode is not None and out is not None and suffix not in (".gif", ".txt"):
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
@@ -66,6 +79,14 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None, 
             report_written(out)
         return
     _play(problem, given_policy, episode or 0, out)
+
+
+def _show_machine(machine: RewardMachine, out: Path | None) -> None:
+    if out is None:
+        echo(str(machine.draw()))
+    else:
+        machine.draw().save(out)
+        report_written(out)
 
 
 def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
@@ -171,12 +192,8 @@ def watch_command(
         problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:
         report = progress.count("episodes")
-        page = LearningPage.of(
-            require_task(problem.make(), "the page"),
-            choice.make(),
-            run,
-            lambda played: report(played, run.num_episodes),
-        )
+        watched = require_task(problem.make(), "the page")
+        page = LearningPage.of(watched, choice.make(), run, lambda played: report(played, run.num_episodes))
     path = out or Path(f"{slug(page.task.name)}-{slug(run.learner)}.html")
     page.save(path)
     shown = f"{len(page.plans)} of {plural(run.num_plans, 'plan')}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.activity import display
 from praemia.cli.common import (
     complete_environments,
     complete_learners,
@@ -14,7 +15,6 @@ from praemia.cli.common import (
     variant_options,
 )
 from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
-from praemia.cli.progress import display
 from praemia.text_tables import Table
 
 if TYPE_CHECKING:
@@ -58,20 +58,17 @@ def envs_command(name: str | None) -> None:
     from praemia import envs
     from praemia.envs.registry import EXAMPLES
 
-    if name is None:
-        entries = [_env_entry(example) for example in envs.names()]
-        rows = [
-            (entry["name"], *_sizes_text(entry), aim) for entry, aim in zip(entries, EXAMPLES.values(), strict=True)
-        ]
-        table = Table(("name", "sizes", "horizon", "what to do"), rows).text(terminal_width())
-        emit(
-            {"environments": envs.names(), "entries": entries},
-            f"{table}\nsizes: observations × actions × machine states\npraemia envs NAME shows one, with its picture",
-        )
+    if name is not None:
+        task, entry = envs.make(name), _env_entry(name)
+        text = "" if wants_json() else f"{_env_text(name, task)}\n\n{task.draw()}"
+        emit(entry | {"propositions": list(task.machine.propositions)}, text)
         return
-    task = envs.make(name)
-    record = _env_entry(name) | {"propositions": list(task.machine.propositions)}
-    emit(record, "" if wants_json() else f"{_env_text(name, task)}\n\n{task.draw()}")
+    entries = [_env_entry(example) for example in envs.names()]
+    sizes = [("×".join(f"{own[key]:,}" for key in SIZES[:-1]), f"{own['horizon']:,}") for own in entries]
+    rows = [(own["name"], *size, aim) for own, size, aim in zip(entries, sizes, EXAMPLES.values(), strict=True)]
+    table = Table(("name", "sizes", "horizon", "what to do"), rows).text(terminal_width())
+    notes = "sizes: observations × actions × machine states\npraemia envs NAME shows one, with its picture"
+    emit({"environments": envs.names(), "entries": entries}, f"{table}\n{notes}")
 
 
 SIZES = ("observations", "actions", "machine_states", "horizon")
@@ -81,32 +78,23 @@ def _env_entry(name: str) -> dict[str, Any]:
     """Return a built-in task as plain data: what it is, and its sizes."""
     from praemia.envs.registry import FAMILIES, make, parse_name
 
-    task, (family, _) = make(name), parse_name(name)
+    task = make(name)
     sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
-    return {
-        "name": task.name,
-        **dict(zip(SIZES, sizes, strict=True)),
-        "summary": FAMILIES[family].summary.partition(";")[0].rstrip("."),
-    }
+    summary = FAMILIES[parse_name(name)[0]].summary.partition(";")[0].rstrip(".")
+    return {"name": task.name, **dict(zip(SIZES, sizes, strict=True)), "summary": summary}
 
 
 def _env_text(name: str, task: Task) -> str:
     """Say in a few lines what a built-in task is."""
     from praemia.envs.registry import FAMILIES, parse_name
 
-    family, _ = parse_name(name)
+    family = parse_name(name)[0]
+    actions = ", ".join(map(task.mdp.action_name, range(task.num_actions)))
     return (
-        f"{task.name}: {FAMILIES[family].summary}\n"
-        f"{', '.join(task.sizes)}\n"
-        f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "
-        f"propositions: {', '.join(task.machine.propositions)}\n"
+        f"{task.name}: {FAMILIES[family].summary}\n{', '.join(task.sizes)}\n"
+        f"actions: {actions}; propositions: {', '.join(task.machine.propositions)}\n"
         f"parameters of {family}: {', '.join(FAMILIES[family].parameters)}"
     )
-
-
-def _sizes_text(entry: dict[str, Any]) -> tuple[str, str]:
-    *sizes, horizon = (f"{entry[key]:,}" for key in SIZES)
-    return "×".join(sizes), horizon
 
 
 @click.command("learners")
@@ -155,16 +143,13 @@ def _learner_text(entry: dict[str, Any]) -> str:
     lines = [f"{entry['name']}: {entry['summary']}"]
     if entry["reference"] != "—":
         lines.append(entry["reference"])
-    rows = [
-        (item["name"], str(item["default"]), _range_text(item["range"]), item["help"]) for item in entry["parameters"]
-    ]
+    rows = []
+    for item in entry["parameters"]:
+        ends = item["range"]
+        between = "" if ends is None else f"{ends[0]:g} … {ends[1]:g}"
+        rows.append((item["name"], str(item["default"]), between, item["help"]))
     if rows:
         header = ("parameter", "default", "range", "what it does")
-        lines += ["", Table(header, rows).text(terminal_width()).rstrip()]
-        first = entry["parameters"][0]
-        lines += ["", f"praemia run TASK --learner {entry['name']} --set {first['name']}={first['default']}"]
+        example = f"praemia run TASK --learner {entry['name']} --set {rows[0][0]}={rows[0][1]}"
+        lines += ["", Table(header, rows).text(terminal_width()).rstrip(), "", example]
     return "\n".join(lines)
-
-
-def _range_text(ends: list[float] | None) -> str:
-    return "" if ends is None else f"{ends[0]:g} … {ends[1]:g}"

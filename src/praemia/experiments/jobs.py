@@ -36,7 +36,7 @@ NUM_DIGITS = 12  # of a digest
 class TaskText:
     """A task's name, and the text of a task file from which any process can make it.
 
-    ``allow_code`` tells whether the text may name code; it is None where somebody else may have written the text, which
+    ``allow_code`` says whether the text may name code; it is None where somebody else may have written the text, which
     then opens no files and makes no black box.
     """
 
@@ -47,7 +47,8 @@ class TaskText:
     @classmethod
     def builtin(cls, name: str, **changes: Any) -> TaskText:
         """Refer to a built-in environment, with other values of the horizon, the discount or ``until_done``."""
-        return cls(name, f"environment: {{name: {json.dumps(name)}}}\n" + _lines(changes))
+        lines = "".join(f"{key}: {json.dumps(value)}\n" for key, value in changes.items())
+        return cls(name, f"environment: {{name: {json.dumps(name)}}}\n{lines}")
 
     @classmethod
     def of(cls, name_or_path: str, allow_code: bool = False, **changes: Any) -> TaskText:
@@ -56,13 +57,14 @@ class TaskText:
         ``changes`` are a ``horizon``, a ``discount`` and ``until_done``, in place of the task's; None changes nothing.
         """
         changes = {key: value for key, value in changes.items() if value is not None}
-        if looks_like_file(name_or_path):
-            task = resolve_task(name_or_path, allow_code=allow_code)
-            text = cls(task.name, dump(_changed(task, **changes)), allow_code)
-        else:
+        if not looks_like_file(name_or_path):
             text = cls.builtin(name_or_path, **changes)
             text.make()
-        return text
+            return text
+        task = resolve_task(name_or_path, allow_code=allow_code)
+        for key, value in changes.items():
+            task = getattr(task, f"with_{key}")(value)
+        return cls(task.name, dump(task), allow_code)
 
     @property
     def digest(self) -> str:
@@ -72,18 +74,6 @@ class TaskText:
     def make(self) -> Task | BlackBox:
         """Return the task. A process parses a text once, not once for every run."""
         return _parsed(self.text, self.name, self.allow_code)
-
-
-def _lines(changes: Mapping[str, Any]) -> str:
-    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in changes.items())
-
-
-def _changed(
-    task: Task | BlackBox, horizon: int | None = None, discount: float | None = None, until_done: bool | None = None
-) -> Task | BlackBox:
-    task = task if horizon is None else task.with_horizon(horizon)
-    task = task if discount is None else task.with_discount(discount)
-    return task if until_done is None else task.with_until_done(until_done)
 
 
 def _digest(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -28,8 +28,8 @@ Place: TypeAlias = tuple[str | int, ...]  # in a file
 class Changes(NamedTuple):
     """What a user says beside a file.
 
-    ``tasks`` and ``learners`` are to be played, and no others: those of the file of this name or title, or else new
-    ones. The numbers stand in place of the file's.
+    Only ``tasks`` and ``learners`` are played: those of the file of this name or title, or else new ones. The numbers
+    stand in place of the file's.
     """
 
     tasks: Sequence[str] = ()
@@ -49,53 +49,108 @@ def load_experiment(path: str | Path, changes: Changes = NOTHING, *, allow_code:
     """
     if str(path) in BUILT_IN:
         path = Path(str(files("praemia.experiments").joinpath("data", f"{path}.yaml")))
-        return _experiment(read_source(path), path.parent, changes, is_shipped=True)
+        return _Reader(read_source(path), path.parent, changes, is_shipped=True).experiment()
     if not looks_like_file(str(path)):
         raise unknown_name("experiment", str(path), BUILT_IN)
-    return _experiment(read_source(path), Path(path).parent, changes, allow_code=allow_code)
+    return _Reader(read_source(path), Path(path).parent, changes, allow_code=allow_code).experiment()
 
 
 def read_record(data: bytes, where: str) -> Experiment:
     """Read the record of an experiment, which anybody may have written; ``where`` names the file in messages."""
     try:
-        return _experiment(parse_source(data.decode(), where, is_json=True), None, NOTHING)
+        return _Reader(parse_source(data.decode(), where, is_json=True)).experiment()
     except (PraemiaError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise FileError(f"{where}: damaged; expected the record of an experiment ({reason})") from None
 
 
-class _Reader(NamedTuple):
-    """What the parts of a file are read with; without a folder, tasks and learners from files are refused."""
+@dataclass(frozen=True)
+class _Reader:
+    """Turns a file into an experiment; without a folder, tasks and learners from files are refused."""
 
     source: Source
-    folder: Path | None
-    allow_code: bool
-    is_shipped: bool
+    folder: Path | None = None
+    changes: Changes = NOTHING
+    allow_code: bool = False
+    is_shipped: bool = False
 
-    def choices(self, path: Place, parts: Iterable[str | LearnerPart]) -> list[LearnerChoice]:
+    def experiment(self) -> Experiment:
+        """Return the experiment: its groups, and one more for tasks that only the user names."""
+        part, changes = validate(self.source, ExperimentPart), self.changes
+        title = part.title or Path(self.source.name).stem
+        new_learners = [LearnerChoice.of(name) for name in _unknown(changes.learners, _learner_names(part))]
+        names = _unknown(changes.tasks, _task_names(part)) if changes.tasks else []
+        new_tasks = [TaskText.of(name) for name in names]
+        shared = {key: value for key, value in part if value is not None and key not in ("title", "groups")}
+        groups = []
+        for place, own in enumerate(part.groups or [part]):
+            path: Place = () if part.groups is None else ("groups", place)
+            with self.source.at(*path):
+                given = own.model_copy(update={key: value for key, value in shared.items() if _lacks(own, key)})
+                if given.tasks is None or given.learners is None:
+                    raise FileError("expected tasks and learners")
+                groups.append(self._group(path, given, title, new_learners))
+        if new_tasks:
+            length = self._length(GroupPart(), TaskPart(task=""))
+            settings = tuple(Setting(task, groups[0].choices, *length) for task in new_tasks)
+            own_title = "Tasks of one's own"
+            groups.append(replace(groups[0], title=own_title, settings=settings, claims=(), against="", source=""))
+        return Experiment(title, tuple(groups))
+
+    def _group(self, path: Place, part: GroupPart, title: str, new_learners: Sequence[LearnerChoice]) -> Group:
+        changes, lists = self.changes, {"learners": part.learners, "others": part.others, "yardsticks": part.yardsticks}
+        learners, others, yardsticks = (self._choices((*path, key), own or ()) for key, own in lists.items())
+        choices = (*learners, *others, *new_learners, *yardsticks)
+        with self.source.at(*path, "learners"):
+            _require_distinct(choices)
+        settings = [self._setting(part, *own, choices) for own in self._tasks(path, part)]
+        on_request = range(len(learners), len(learners) + len(others))
+        usual = [column for column in range(len(choices)) if column not in on_request]
+        named = [
+            c for c, own in enumerate(choices) if own in new_learners or {own.title, own.name} & {*changes.learners}
+        ]
+        players = usual[: len(usual) - len(yardsticks)]
+        return Group(
+            part.title or title,
+            choices,
+            tuple(settings),
+            changes.runs or part.runs or NUM_RUNS,
+            part.seed or 0 if changes.seed is None else changes.seed,
+            bool(part.tuning),
+            tuple(
+                self._claim((*path, "claims", place), own, choices, players, settings)
+                for place, own in enumerate(part.claims or ())
+            ),
+            len(yardsticks),
+            part.against or "",
+            part.source or "",
+            tuple(usual),
+            tuple(named if changes.learners else usual),
+        )
+
+    def _choices(self, path: Place, parts: Iterable[str | LearnerPart]) -> list[LearnerChoice]:
         """Return the learners of a list, one for each point of a grid."""
         found = []
         for place, item in enumerate(parts):
             with self.source.at(*path, place):
-                found += self._choices(LearnerPart(learner=item) if isinstance(item, str) else item)
+                found += self._grid(LearnerPart(learner=item) if isinstance(item, str) else item)
         return found
 
-    def _choices(self, part: LearnerPart) -> list[LearnerChoice]:
-        extra = part.model_extra or {}
+    def _grid(self, part: LearnerPart) -> list[LearnerChoice]:
+        extra, name = part.model_extra or {}, part.learner
         values = [value if isinstance(value, list) else [value] for value in extra.values()]
         grid = [dict(zip(extra, point, strict=True)) for point in product(*values)]
         if part.title is not None and len(grid) > 1:
             raise ParameterError("a grid of parameters has several learners; leave 'title' out")
         if part.origin:
-            return [LearnerChoice(part.learner, own, part.title or part.learner, part.origin) for own in grid]
-        name = part.learner
+            return [LearnerChoice(name, own, part.title or name, part.origin) for own in grid]
         if names_a_file(name):
             if self.folder is None or not self.allow_code:
                 raise FileError(f"learner {name!r} is Python code, which a file runs only with --allow-code")
             name = str(self.folder / name)
         return [LearnerChoice.of(name, part.title, **own) for own in grid]
 
-    def tasks(self, path: Place, group: GroupPart) -> Iterator[tuple[TaskPart, str, TaskText]]:
+    def _tasks(self, path: Place, group: GroupPart) -> Iterator[tuple[TaskPart, str, TaskText]]:
         """Yield the tasks of a group with their names, one for each number of a range."""
         for place, item in enumerate(group.tasks or ()):
             part = TaskPart(task=item) if isinstance(item, str) else item
@@ -118,36 +173,44 @@ class _Reader(NamedTuple):
         task = TaskText.of(name, self.allow_code, **changes)
         return replace(task, name=label or task.name)
 
-
-def _experiment(
-    source: Source,
-    folder: Path | None,
-    changes: Changes,
-    *,
-    allow_code: bool = False,
-    is_shipped: bool = False,
-) -> Experiment:
-    part = validate(source, ExperimentPart)
-    title = part.title or Path(source.name).stem
-    reader = _Reader(source, folder, allow_code, is_shipped)
-    new_learners = [LearnerChoice.of(name) for name in _unknown(changes.learners, _learner_names(part))]
-    new_tasks = [TaskText.of(name) for name in (_unknown(changes.tasks, _task_names(part)) if changes.tasks else ())]
-    shared = {key: value for key, value in part if value is not None and key not in ("title", "groups")}
-    groups = []
-    for place, own in enumerate(part.groups or [part]):
-        path: Place = () if part.groups is None else ("groups", place)
-        with source.at(*path):
-            given = own.model_copy(update={key: value for key, value in shared.items() if _lacks(own, key)})
-            if given.tasks is None or given.learners is None:
-                raise FileError("expected tasks and learners")
-            groups.append(_group(reader, path, given, title, changes, new_learners))
-    if new_tasks:
-        first = groups[0]
-        settings = tuple(
-            Setting(t, first.choices, *_length(GroupPart(), TaskPart(task=""), changes)) for t in new_tasks
+    def _setting(
+        self, part: GroupPart, item: TaskPart, name: str, task: TaskText, choices: Sequence[LearnerChoice]
+    ) -> Setting:
+        num_episodes, num_steps = self._length(part, item)
+        return Setting(
+            task,
+            tuple(_adjusted(choice, item.parameters.get(choice.title)) for choice in choices),
+            num_episodes,
+            num_steps,
+            part.test_every if num_steps else None,
+            item.kind or "",
+            item.published,
+            is_chosen=not self.changes.tasks or not {name, task.name}.isdisjoint(self.changes.tasks),
         )
-        groups.append(replace(first, title="Tasks of one's own", settings=settings, claims=(), against="", source=""))
-    return Experiment(title, tuple(groups))
+
+    def _length(self, group: GroupPart, task: TaskPart) -> tuple[int | None, int | None]:
+        """Return the episodes or the steps of a run: the user's, else the task's, else the group's."""
+        if self.changes.episodes is not None:
+            return self.changes.episodes, None
+        given = [(part.episodes, part.steps) for part in (task, group) if part.episodes or part.steps]
+        return given[0] if given else (NUM_EPISODES, None)
+
+    def _claim(
+        self,
+        path: Place,
+        part: ClaimPart,
+        choices: Sequence[LearnerChoice],
+        players: Sequence[int],
+        settings: Sequence[Setting],
+    ) -> Claim:
+        """Find the rows and columns that a claim is about: all learners and all tasks, where it names none."""
+        titles, names = [choice.title for choice in choices], [setting.task.name for setting in settings]
+        with self.source.at(*path):
+            of = _place("learner", part.of, titles)
+            others = [column for column in players if column != of]
+            than = others if part.than is None else [_place("learner", name, titles) for name in part.than]
+            rows = range(len(names)) if part.on is None else [_place("task", name, names) for name in part.on]
+        return Claim(part, of, tuple(than) if part.measure in COMPARING else (), tuple(rows))
 
 
 def _lacks(group: GroupPart, key: str) -> bool:
@@ -183,68 +246,6 @@ def _numbered(name: str) -> list[str]:
     return [f"{name[: match.start()]}{number}{name[match.end() :]}" for number in range(first, last + 1)]
 
 
-def _length(group: GroupPart, task: TaskPart, changes: Changes) -> tuple[int | None, int | None]:
-    """Return the episodes or the steps of a run: the user's, else the task's, else the group's."""
-    if changes.episodes is not None:
-        return changes.episodes, None
-    for part in (task, group):
-        if part.episodes is not None or part.steps is not None:
-            return part.episodes, part.steps
-    return NUM_EPISODES, None
-
-
-def _group(
-    reader: _Reader,
-    path: Place,
-    part: GroupPart,
-    title: str,
-    changes: Changes,
-    new_learners: Sequence[LearnerChoice],
-) -> Group:
-    lists = {"learners": part.learners, "others": part.others, "yardsticks": part.yardsticks}
-    learners, others, yardsticks = (reader.choices((*path, key), own or ()) for key, own in lists.items())
-    choices = (*learners, *others, *new_learners, *yardsticks)
-    with reader.source.at(*path, "learners"):
-        _require_distinct(choices)
-    settings = []
-    for item, name, task in reader.tasks(path, part):
-        num_episodes, num_steps = _length(part, item, changes)
-        settings.append(
-            Setting(
-                task,
-                tuple(_adjusted(choice, item.parameters.get(choice.title)) for choice in choices),
-                num_episodes,
-                num_steps,
-                part.test_every if num_steps else None,
-                item.kind or "",
-                item.published,
-                is_chosen=not changes.tasks or not {name, task.name}.isdisjoint(changes.tasks),
-            )
-        )
-    on_request = range(len(learners), len(learners) + len(others))
-    usual = [column for column in range(len(choices)) if column not in on_request]
-    players = usual[: len(usual) - len(yardsticks)]
-    claims = tuple(
-        _claim(reader, (*path, "claims", place), own, choices, players, settings)
-        for place, own in enumerate(part.claims or ())
-    )
-    named = [c for c, own in enumerate(choices) if own in new_learners or {own.title, own.name} & {*changes.learners}]
-    return Group(
-        part.title or title,
-        choices,
-        tuple(settings),
-        changes.runs or part.runs or NUM_RUNS,
-        part.seed or 0 if changes.seed is None else changes.seed,
-        bool(part.tuning),
-        claims,
-        len(yardsticks),
-        part.against or "",
-        part.source or "",
-        tuple(usual),
-        tuple(named if changes.learners else usual),
-    )
-
-
 def _require_distinct(choices: Sequence[LearnerChoice]) -> None:
     first: dict[str, LearnerChoice] = {}
     for choice in choices:
@@ -264,24 +265,6 @@ def _adjusted(choice: LearnerChoice, parameters: Mapping[str, Any] | None) -> Le
         return replace(choice, parameters={**choice.parameters, **parameters})
     changed = LearnerChoice.of(choice.name, choice.title, **{**choice.parameters, **parameters})
     return replace(changed, code=choice.code, origin=choice.origin)
-
-
-def _claim(
-    reader: _Reader,
-    path: Place,
-    part: ClaimPart,
-    choices: Sequence[LearnerChoice],
-    players: Sequence[int],
-    settings: Sequence[Setting],
-) -> Claim:
-    """Find the rows and columns that a claim is about: all learners and all tasks, where it names none."""
-    titles, names = [choice.title for choice in choices], [setting.task.name for setting in settings]
-    with reader.source.at(*path):
-        of = _place("learner", part.of, titles)
-        others = [column for column in players if column != of]
-        than = others if part.than is None else [_place("learner", name, titles) for name in part.than]
-        rows = range(len(names)) if part.on is None else [_place("task", name, names) for name in part.on]
-    return Claim(part, of, tuple(than) if part.measure in COMPARING else (), tuple(rows))
 
 
 def _place(what: str, name: str, names: Sequence[str]) -> int:

@@ -10,9 +10,12 @@ standard library.
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
+import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
@@ -42,6 +45,7 @@ from praemia.simulation import Run, simulate
 CONNECT_SECONDS = 10
 MAX_JOBS = 10_000
 MAX_SETBACKS = 5  # how often workers may die without a single job being finished in between
+QUIET = ("distributed", "distributed.client", "distributed.core", "tornado.application")  # loggers
 AHEAD = 64  # jobs handed out at a time: enough to keep workers busy, few enough to stop quickly
 
 
@@ -194,11 +198,22 @@ def engine(num_workers: int, address: str | None) -> Iterator[Executor]:
     if sys.platform == "win32":
         num_workers = min(num_workers, 61)  # the most that Windows can wait for
     with shared_board(context, num_workers) as board:
-        executor = ProcessPoolExecutor(num_workers, context, initializer=join_board, initargs=board)
+        executor = ProcessPoolExecutor(num_workers, context, initializer=_begin_worker, initargs=board)
         try:
             yield executor
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_worker(*board: Any) -> None:
+    """Join the board, in a worker process, and end when the parent does, however that ends."""
+
+    def end_with(parent: Any) -> None:
+        parent.join()
+        os._exit(1)
+
+    join_board(*board)
+    threading.Thread(target=end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
 @contextmanager
@@ -206,6 +221,8 @@ def _dask(address: str) -> Iterator[Executor]:
     require("distributed")
     import distributed
 
+    for name in QUIET:  # a lost scheduler is reported in one message, without Dask's tracebacks
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     where = _address(address)
     try:
         client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]

@@ -29,7 +29,10 @@ from praemia.tasks.base import MAX_HORIZON
 MAX_TASKS = 100_000
 
 Length = Annotated[int, Field(ge=1, le=MAX_EPISODES)]
-Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+Names = Annotated[
+    list[str],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
+]
 Measure = Literal[
     "ratio",
     "difference",

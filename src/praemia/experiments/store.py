@@ -17,7 +17,6 @@ mixed, and equal ones never played twice.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -25,8 +24,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-
-import numpy as np
 
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.experiments.experiment import Experiment
@@ -38,7 +35,6 @@ from praemia.simulation import Run
 
 FORMAT = 4  # of the folder
 MARKER, RECORD, ABOUT, TIMES = "praemia-store.json", "experiment.json", "about.json", "times.csv"
-SLACK = 1e-9  # of a value, by which rounding may exceed the optimum
 
 
 class Store:
@@ -134,8 +130,6 @@ class Store:
     def load(self, path: Path) -> Run:
         """Return the run in one of the files, with the time that it took; one in the wrong place is damaged."""
         run = Run.from_bytes(read_bytes(path, within=self.folder), str(path))
-        if wrong := _implausible(run):
-            raise FileError(f"{path}: damaged: {wrong}")
         place = self.path_of(Job.of(run))
         if place != path:
             raise FileError(f"{path}: the record of another run; it belongs to {place}")
@@ -162,29 +156,6 @@ class Store:
             yield
         except PraemiaError as error:
             self.damaged[path] = str(error)
-
-
-def _implausible(run: Run) -> str:
-    """Say which numbers of a run cannot be; anybody may have written the file."""
-    scale = max(abs(run.optimal_value or 0.0), float(np.abs(run.returns).max(initial=0.0)))
-    if not (math.isfinite(scale) and np.isfinite(run.returns).all()):
-        return "its optimal value or its returns are not finite"
-    if run.optimal_value is not None:
-        if not (np.isfinite(run.plan_values).all() and np.isfinite(run.plan_gaps).all()):
-            return "the values of its plans are not finite"
-        if run.plan_values.max() > run.optimal_value + SLACK * scale:
-            return "a plan is worth more than the optimum"
-        if run.path_losses is not None and not np.isfinite(run.path_losses).all():
-            return "its losses are not finite"
-    if not 0.0 < run.discount <= 1.0:
-        return f"its discount is {run.discount}"
-    if run.steps.min() < 1 or (run.test_every or 1) < 1 or (run.step_budget or 1) < 1:
-        return "its numbers of steps are not positive"
-    if run.step_budget is not None and run.steps[:-1].sum() >= run.step_budget:
-        return "it goes on after its last step"
-    if not all(isinstance(text, str) for text in run.versions.values()):
-        return "its versions are no text"
-    return ""
 
 
 def _place(path: Path) -> tuple[tuple[str, ...], list[str | int]]:

@@ -22,15 +22,16 @@ from praemia.tasks.base import BaseTask
 from praemia.tasks.reachability import reachable_observations, unreached_text
 from praemia.tasks.task import Task
 
-Level: TypeAlias = Literal["warning", "note"]
+Level: TypeAlias = Literal["warning", "info"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something odd: a ``warning``, or a ``note`` about what is often intended."""
+    """Something odd: a ``warning``, or an ``info`` about what is often intended; ``part`` of the file it is about."""
 
     level: Level
     message: str
+    part: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.level}: {self.message}"
@@ -42,7 +43,20 @@ def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
         return list(_odd_machine(subject.machine if isinstance(subject, BaseTask) else subject, None))
     unreached = unreached_text(subject.mdp)
     first = [Finding("warning", unreached)] if unreached else []
-    return [*first, *_odd_machine(subject.machine, subject)]
+    return [*first, *_odd_machine(subject.machine, subject), *_dawdling(subject)]
+
+
+def _dawdling(task: Task) -> Iterator[Finding]:
+    """Find where a reward is worth the same at the last step: waiting costs nothing, and nothing can fail or repeat."""
+    outcomes = {state: list(task.machine.possible_outcomes(state)) for state in task.machine.states}
+    moves = [(state, out) for state, own in outcomes.items() for out in chain.from_iterable(own)]
+    targets = {state: [out.target for out in chain.from_iterable(own)] for state, own in outcomes.items()}
+    rewarded = [(state, out) for state, out in moves if out.reward.highest > 0.0]
+    is_free = all(out.reward.lowest >= 0.0 and out.probability == 1.0 for _, out in moves)
+    repeats = any(state in closure([out.target], targets) for state, out in rewarded)
+    if task.discount == 1.0 and rewarded and is_free and not repeats:
+        message = "without a discount a policy may dawdle: a reward is worth the same at the last step; with "
+        yield Finding("info", f"{message}'discount: 0.99' earlier is better", ("horizon",))
 
 
 def _odd_machine(machine: RewardMachine, task: Task | None) -> Iterator[Finding]:
@@ -53,18 +67,20 @@ def _odd_machine(machine: RewardMachine, task: Task | None) -> Iterator[Finding]
     }
     targets = {state: [out.target for out in chain.from_iterable(own)] for state, own in following.items()}
     reachable = closure([machine.initial], targets)
-    for state in machine.states:
+    for i, state in enumerate(machine.states):
         if state not in reachable:
-            yield Finding("warning", f"machine state {state!r} cannot be reached")
+            yield Finding("warning", f"machine state {state!r} cannot be reached", ("machine", "states", i))
     yield from _idle_rules(machine, labels)
     hopeless = reachable - paying_states(following)
-    for state in machine.states:
+    for i, state in enumerate(machine.states):
         if state in hopeless:
-            level: Level = "warning" if state == machine.initial else "note"
-            yield Finding(level, f"from machine state {state!r} on, no reward can be earned")
+            level: Level = "warning" if state == machine.initial else "info"
+            message = f"from machine state {state!r} on, no reward can be earned"
+            yield Finding(level, message, ("machine", "states", i))
     yield from _odd_propositions(machine, labels)
     if task is not None and task.until_done and task.done_states.isdisjoint(map(machine.index.get, reachable)):
-        yield Finding("note", "until_done: the machine is never done, so no episode ends before its time")
+        message = "until_done: the machine is never done, so no episode ends before its time"
+        yield Finding("info", message, ("until_done",))
 
 
 def _occurring_labels(task: Task) -> list[Label]:
@@ -81,10 +97,10 @@ def _idle_rules(machine: RewardMachine, labels: list[Label] | None) -> Iterator[
         holds = lambda guard: any(map(guard.holds, labels))  # noqa: E731
         reason = "no label that occurs satisfies its guard"
     pairs = zip(machine.rules, machine.exclusive_rules, strict=True) if machine.written_rules is not None else ()
-    for rule, exclusive in pairs:
+    for i, (rule, exclusive) in enumerate(pairs):
         if not holds(exclusive.guard):
             why = "earlier rules take every label that satisfies its guard" if holds(rule.guard) else reason
-            yield Finding("warning", f"{rule.where}: this rule never fires; {why}")
+            yield Finding("warning", f"{rule.where}: this rule never fires; {why}", ("machine", "transitions", i))
 
 
 def _odd_propositions(machine: RewardMachine, labels: list[Label] | None) -> Iterator[Finding]:
@@ -94,6 +110,8 @@ def _odd_propositions(machine: RewardMachine, labels: list[Label] | None) -> Ite
     unread = [name for name in machine.propositions if name not in read]
     absent = [name for name in machine.propositions if name in read and name not in occurring]
     if unread:
-        yield Finding("note", f"no rule reads the propositions {', '.join(unread)}")
+        part = ("machine", "propositions", machine.propositions.index(unread[0]))
+        yield Finding("info", f"no rule reads the propositions {', '.join(unread)}", part)
     if absent:
-        yield Finding("warning", f"rules read propositions that never occur: {', '.join(absent)}")
+        part = ("machine", "propositions", machine.propositions.index(absent[0]))
+        yield Finding("warning", f"rules read propositions that never occur: {', '.join(absent)}", part)

@@ -338,8 +338,8 @@ class TaskPart(Part):
         return self
 
 
-def json_schema(kind: Literal["task", "machine"]) -> dict[str, Any]:
-    """Return the form of a task file, or of a file with just a machine, as JSON Schema.
+def json_schema(kind: Literal["task", "machine"], *, strict: bool = False) -> dict[str, Any]:
+    """Return the form of a task file, or of a file with just a machine, as JSON Schema; ``strict`` has no short forms.
 
     Examples
     --------
@@ -347,4 +347,5 @@ def json_schema(kind: Literal["task", "machine"]) -> dict[str, Any]:
     >>> list(json_schema("task")["properties"])[:5]
     ['mdp', 'grid', 'environment', 'gymnasium', 'machine']
     """
-    return TypeAdapter(TaskPart if kind == "task" else MachinePart | FormulaPart).json_schema()
+    adapter = TypeAdapter[Any](TaskPart if kind == "task" else MachinePart | FormulaPart)
+    return adapter.json_schema(mode="serialization" if strict else "validation")

@@ -117,7 +117,7 @@ def _action_of(agent: Any, observation: Any, num_actions: int) -> int:
         )
     number = np.asarray(action)
     if number.size != 1 or not np.issubdtype(number.dtype, np.integer):
-        raise ModelError(f"the agent chose {brief(action)}; expected a whole number from 0 to {num_actions - 1}")
+        raise ModelError(f"the agent chose {brief(action)}; expected an integer from 0 to {num_actions - 1}")
     return int(number.reshape(()))
 
 

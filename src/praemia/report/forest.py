@@ -97,7 +97,5 @@ def verdict_forest(verdict: Verdict) -> Forest | None:
         return None
     (null, *_) = (scale.null for scale in scales)
     scale = Scale(null, null, null) if len(scales) > 1 else scales.pop()
-    rows = [
-        (item.comparison.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence
-    ]
+    rows = [(item.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence]
     return Forest(rows, scale, is_log=null > 0.0 and scale == Scale.ratio(null))

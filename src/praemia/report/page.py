@@ -157,7 +157,7 @@ def _section(study: Study, verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def _evidence(verdict: Verdict) -> Table:
     outcomes = {True: "yes", False: "no", None: "not decided"}
     rows = [
-        (item.comparison.what, str(item.sample.size), str(item.sample.interval), outcomes[item.outcome], item.reading)
+        (item.what, str(item.sample.size), str(item.sample.interval), outcomes[item.outcome], item.reading)
         for item in verdict.evidence
     ]
     level = f"estimate [{100.0 * verdict.confidence:.2f}% interval]"

@@ -24,6 +24,7 @@ from praemia.displayed import Displayed
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.simulation.plausible import require_plausible
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Run(Displayed):
     final_policy : the last policy played, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
     learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
         last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
-    seconds : how long it took; NaN where that was not recorded, as in a file.
+    seconds : how long it took, without compiling; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
@@ -196,6 +197,7 @@ class Run(Displayed):
                 )
             run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
             _check_lengths(run)
+            require_plausible(run)
             return run
 
     def plot(self) -> Figure:
@@ -270,7 +272,7 @@ def seed_key(seed: Seed) -> tuple[int, ...]:
     """Check a seed and return it as a tuple of whole numbers."""
     key = tuple(seed) if isinstance(seed, Sequence) else (seed,)
     if not key or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 0 for s in key):
-        raise ParameterError(f"seed={seed!r}; expected a whole number ≥ 0, or several")
+        raise ParameterError(f"seed={seed!r}; expected an integer ≥ 0, or several")
     return tuple(int(s) for s in key)
 
 

@@ -5,7 +5,6 @@ plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.activity import displayed_count, working_time
 from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
@@ -45,8 +45,9 @@ def simulate(
 
     ``learner`` is a learner or the name of one. With ``num_steps`` the episode in which so many steps are reached is
     the last; T = K·H in a learner's formulas is then this number, up to whole episodes. On a black box the regret
-    cannot be known, and the record holds the returns alone. ``seed`` is a whole number or several; ``on_progress`` is
-    called with the number of episodes played so far, of steps with ``num_steps``. Every ``test_every`` steps of such a
+    cannot be known, and the record holds the returns alone. ``seed`` is an integer or several; ``on_progress`` is
+    called with the number of episodes played so far, of steps with ``num_steps``; without it, progress is shown after
+    two seconds. Every ``test_every`` steps of such a
     run, after the episode, the plan and the learned policy are tested against an optimal one by sampled episodes
     (``run.tests``).
 
@@ -65,12 +66,14 @@ def simulate(
     key = check_run(num_episodes, seed, num_steps)
     if test_every is not None:
         check_tests(task, num_steps, test_every)
-    began = time.perf_counter()
+    began = working_time()
     optimal: float | None = None
     if isinstance(task, Task):
         optimal = solve(task.in_unit_range.model, keep_values=False).value
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
-    tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
+    with displayed_count("steps" if num_steps else "episodes", num_steps or num_episodes or 0) as display:
+        report = on_progress or display
+        tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
     return Run(
         task=task.name,
         learner=learner.name,
@@ -83,7 +86,7 @@ def simulate(
         step_budget=num_steps,
         test_every=test_every,
         tests=tests,
-        seconds=time.perf_counter() - began,
+        seconds=working_time() - began,
         **_played(task, world, optimal),
     )
 
@@ -93,7 +96,7 @@ def _play_to_the_end(
     task: Task | BlackBox,
     test_every: int | None,
     seed: tuple[int, ...],
-    on_progress: Callable[[int], None] | None,
+    on_progress: Callable[[int], None],
 ) -> NDArray[np.float64] | None:
     """Play a run; return its tests, if there are any."""
     if test_every is None:
@@ -154,9 +157,9 @@ def world_of(
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
 
 
-def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
+def _in_steps(world: World, on_progress: Callable[[int], None]) -> Callable[[int], None]:
     """Return a callback of the loop that reports the steps played so far."""
-    return None if on_progress is None else lambda _: on_progress(world.steps_played)
+    return lambda _: on_progress(world.steps_played)
 
 
 def _path_losses(task: Task | BlackBox, world: World) -> NDArray[np.float64] | None:

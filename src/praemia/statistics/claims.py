@@ -1,18 +1,12 @@
 """Claims: a line of an experiment file is a measure and a question; the runs say whether the answer is yes.
 
 A claim is a list of comparisons, each an interval on a scale. It *held* when every comparison says yes, it *did not
-hold* when one says no, and otherwise it is *not decided*:
-
-* *above* (or *below*) a value: yes when the whole interval lies on that side; no when it lies on the other, or so close
-  around the value that the two are level;
-* *level*: yes when the interval lies within the margin of 10% around the value; no when it lies wholly outside;
-* *no less* (or *no more*): yes when the interval stays on the good side of the margin; no when it lies beyond it. Only
-  one side counts, so the interval is one-sided.
+hold* when one says no, and otherwise it is *not decided*.
 
 If single intervals cover as stated, those of a claim hold together with probability 95%, in all m comparisons and at
-each of the numbers of runs 8, 16, 32 … 512 at which ``--decide`` looks: each is taken at 1 − 5%/(7m). Fewer than 8
-runs decide nothing. Where a few runs lose many times as much as the others, an interval covers less often than it
-says; what it decides then counts only if a sign test over seeds, at the same level, says the same.
+each of the interim analyses at 8, 16, 32 … 512 runs: each is taken at 1 − 5%/(7m). Fewer than 8 runs decide nothing.
+Where a few runs lose many times as much as the others, an interval covers less often than it says; what it decides then
+counts only if a sign test over seeds, at the same level, says the same.
 """
 
 from __future__ import annotations
@@ -20,11 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
 from praemia.experiments.experiment import Claim
 from praemia.statistics.intervals import CONFIDENCE, Interval
-from praemia.statistics.measures import MEASURES, Cell, Comparison, Sample, Scale
+from praemia.statistics.measures import MEASURES, Cell, Sample, Scale
 from praemia.statistics.series import Study
 from praemia.text_tables import plural
 
@@ -34,35 +28,45 @@ TOO_FEW = f"too few runs (at least {MIN_RUNS} are needed)"
 TOO_WIDE = "the intervals are too wide"
 FEW_DECIDE = "a few runs lose many times as much as the others"
 MISSING = "runs missing"
+DISTANCES = ("difference", "margin growth")
 
-Rule: TypeAlias = Callable[[Interval, Scale], tuple[bool, bool]]
-_RULES: dict[str, Rule] = {
-    "above": lambda i, s: (i.low > s.null, i.high < s.null or s.is_level(i)),
-    "below": lambda i, s: (i.high < s.null, i.low > s.null or s.is_level(i)),
-    "level": lambda i, s: (s.is_level(i), i.high < s.lower or i.low > s.upper),
-    "no less": lambda i, s: (i.low > s.lower, i.high < s.lower),
-    "no more": lambda i, s: (i.high < s.upper, i.low > s.upper),
+
+class Question(NamedTuple):
+    """Which intervals answer yes, which no, and the answer yes in words."""
+
+    holds: Callable[[Interval, Scale], bool]
+    fails: Callable[[Interval, Scale], bool]
+    meaning: str
+
+
+# "Above" and "below" fail where the two are level. Of "no less" and "no more" one side counts: intervals are one-sided.
+QUESTIONS = {
+    "above": Question(
+        lambda i, s: i.low > s.null, lambda i, s: i.high < s.null or s.is_level(i), "lies above {null:g}"
+    ),
+    "below": Question(
+        lambda i, s: i.high < s.null, lambda i, s: i.low > s.null or s.is_level(i), "lies below {null:g}"
+    ),
+    "level": Question(
+        lambda i, s: s.is_level(i), lambda i, s: i.high < s.lower or i.low > s.upper, "lies within 10% of {null:g}"
+    ),
+    "no less": Question(lambda i, s: i.low > s.lower, lambda i, s: i.high < s.lower, "stays above {lower:.3g}"),
+    "no more": Question(lambda i, s: i.high < s.upper, lambda i, s: i.low > s.upper, "stays below {upper:.3g}"),
 }
-_MEANING = {
-    "above": "lies above {null:g}",
-    "below": "lies below {null:g}",
-    "level": "lies within 10% of {null:g}",
-    "no less": "stays above {lower:.3g}",
-    "no more": "stays below {upper:.3g}",
-}
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """A comparison as it was measured, its part in the verdict (True, False, or None: open), and what it says."""
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A comparison of a claim: its name, its cells, the sample, its part in the verdict (None: open), and a reading."""
 
-    comparison: Comparison
+    what: str
+    cells: Sequence[Cell]
     sample: Sample
     outcome: bool | None
     reading: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """A claim and what the runs say about it.
 
@@ -78,7 +82,7 @@ class Verdict:
     why: str
     confidence: float
     rule: str
-    evidence: tuple[Measurement, ...]
+    evidence: tuple[Comparison, ...]
     more_runs_help: bool
 
     @property
@@ -113,56 +117,69 @@ def bonferroni_level(question: str, comparisons: int) -> float:
 
 
 def _check(claim: Claim, study: Study) -> Verdict:
-    part = claim.part
-    measure = MEASURES[part.measure]
-    comparisons = measure.comparisons(claim, study)
-    confidence = bonferroni_level(part.question, len(comparisons))
-    measured = [_measure(item, part.question, study, confidence, part.threshold) for item in comparisons]
-    evidence = [item for item in measured if item is not None]
-    held, why = _decide(measured)
-    if held is None and evidence and evidence[0].sample.of_tasks:
+    part, measure = claim.part, MEASURES[claim.part.measure]
+    cells = list(measure.cells(claim, study))
+    confidence = bonferroni_level(part.question, len(cells))
+    compared = [_compare(claim, own, study, confidence) for own in cells]
+    evidence = tuple(item for item in compared if item is not None)
+    of_tasks = any(item.sample.of_tasks for item in evidence)
+    held, why = _decide(evidence, len(cells))
+    if held is None and of_tasks:
         why = f"{plural(len(claim.on), 'task')} are too few, or do not agree"
-    more = held is None and why != MISSING and not any(item.sample.of_tasks for item in evidence)
     scale = evidence[0].sample.scale if evidence else Scale.ratio(part.threshold or 1.0)
-    form = _MEANING[part.question] if measure.has_one_scale else _MEANING[part.question].replace("{upper:.3g}", "10%")
-    rule = f"{measure.text(claim, study)} {form.format(**scale._asdict())}"
-    return Verdict(claim, held, why, confidence, rule, tuple(evidence), more)
+    meaning = QUESTIONS[part.question].meaning
+    if part.measure in DISTANCES:  # their margins differ from comparison to comparison
+        meaning = meaning.replace("{upper:.3g}", "10%").replace("{lower:.3g}", "-10%")
+    words = measure.claim.format(**_names(study, claim, [(row, claim.of) for row in reversed(claim.on)]))
+    rule = f"{'every interval of' if len(cells) > 1 else 'the interval of'} {words} {meaning.format(**scale._asdict())}"
+    return Verdict(claim, held, why, confidence, rule, evidence, held is None and why != MISSING and not of_tasks)
 
 
-def _measure(
-    comparison: Comparison, question: str, study: Study, confidence: float, threshold: float | None
-) -> Measurement | None:
-    """Measure a comparison and ask a question about it; None where runs are missing."""
-    members = [study.series[cell] for cell in comparison.cells if cell in study.series]
-    if len(members) < len(comparison.cells):
+def _names(study: Study, claim: Claim, cells: Sequence[Cell]) -> dict[str, str]:
+    """Return what stands in the texts of a measure; the first of the cells is on the last task."""
+    others = [c for c in claim.than if any(c == column for _, column in cells)] or list(claim.than)
+    *titles, last = [study.titles[c] for c in others] or [""]
+    than = f"{', '.join(titles)} and {last}" if titles else last
+    tasks = {row for row, _ in cells}
+    rows = {"last": study.tasks[cells[0][0]], "first": study.tasks[cells[-1][0]]}
+    return {"of": study.titles[claim.of], "than": than, "tasks": plural(len(tasks), "task"), **rows}
+
+
+def _compare(claim: Claim, cells: Sequence[Cell], study: Study, confidence: float) -> Comparison | None:
+    """Take the measure of some cells and ask the question about it; None where runs are missing."""
+    if not all(cell in study.series for cell in cells):
         return None
-    sample = comparison.measure(members, confidence, threshold)
+    measure, question = MEASURES[claim.part.measure], QUESTIONS[claim.part.question]
+    sample = measure.take(study, cells, confidence, claim.part.threshold)
     if sample is None:
         return None
+    names = _names(study, claim, cells)
+    what = measure.comparison.format(**names)
     if sample.size < MIN_RUNS:
-        return Measurement(comparison, sample, None, TOO_FEW)
-    holds, fails = _RULES[question](sample.interval, sample.scale)
-    outcome = True if holds else False if fails else None
+        return Comparison(what, cells, sample, None, TOO_FEW)
+    is_yes, is_no = (answer(sample.interval, sample.scale) for answer in (question.holds, question.fails))
+    outcome = True if is_yes else False if is_no else None
     if outcome is not None and sample.is_doubtful(confidence):
-        return Measurement(comparison, sample, None, FEW_DECIDE)
-    return Measurement(comparison, sample, outcome, sample.scale.read(sample.interval, comparison.words))
+        return Comparison(what, cells, sample, None, FEW_DECIDE)
+    words = [word.format(**names) for word in measure.words]
+    return Comparison(what, cells, sample, outcome, sample.scale.read(sample.interval, words))
 
 
-def _decide(measured: Sequence[Measurement | None]) -> tuple[bool | None, str]:
-    """Return the verdict on a claim, and why there is none; a measurement is None where its runs are missing."""
-    found = [item for item in measured if item is not None]
+def _decide(found: Sequence[Comparison], count: int) -> tuple[bool | None, str]:
+    """Return the verdict on a claim of so many comparisons, and why there is none."""
     if any(item.outcome is False for item in found):
         return False, ""
-    if len(found) < len(measured) or not measured:
+    if len(found) < count or not count:
         return None, MISSING
     few = min((item.sample.size for item in found if item.reading == TOO_FEW), default=None)
     if few is not None:
         return None, f"too few runs ({few}; at least {MIN_RUNS} are needed)"
-    reasons = {FEW_DECIDE: [m for m in found if m.reading == FEW_DECIDE], TOO_WIDE: found}
-    for reason, items in reasons.items():
-        if count := sum(item.outcome is None for item in items):
-            return None, reason + (f", in {count} of {plural(len(found), 'comparison')}" if len(found) > 1 else "")
-    return True, ""
+    doubtful = sum(item.reading == FEW_DECIDE for item in found)
+    number_open = doubtful or sum(item.outcome is None for item in found)
+    if not number_open:
+        return True, ""
+    where = f", in {number_open} of {plural(count, 'comparison')}" if count > 1 else ""
+    return None, (FEW_DECIDE if doubtful else TOO_WIDE) + where
 
 
 def next_look(runs: int) -> int:
@@ -176,9 +193,8 @@ def next_look(runs: int) -> int:
 def further_runs(verdicts: Iterable[Verdict]) -> dict[Cell, int]:
     """Return how many runs the open claims ask for, by row and column."""
     wanted: dict[Cell, int] = {}
-    for verdict in verdicts:
-        for item in verdict.evidence if verdict.more_runs_help else ():
-            look = next_look(item.sample.size)
-            if item.outcome is None and look > item.sample.size:
-                wanted.update({cell: max(look, wanted.get(cell, 0)) for cell in item.comparison.cells})
+    for item in (item for verdict in verdicts if verdict.more_runs_help for item in verdict.evidence):
+        look = next_look(item.sample.size)
+        if item.outcome is None and look > item.sample.size:
+            wanted.update({cell: max(look, wanted.get(cell, 0)) for cell in item.cells})
     return wanted

@@ -24,7 +24,7 @@ from praemia.simulation import Run
 if TYPE_CHECKING:
     import pandas
 
-# What tells a run from others, then what it came to.
+# What identifies a run, then what it came to.
 KEYS = (
     *("task", "title", "learner", "parameters", "episodes", "seed", "run", "stream", "streams"),
     *("discount", "until_done", "step_budget", "task_digest", "digest"),
@@ -34,23 +34,21 @@ POINTS = ("episode", "regret", "total_return", "steps")
 
 
 class StoredRuns:
-    """The runs in a folder, read on demand: iterate over them, or take them by number.
+    """The runs in a folder, read on demand: iterate over them, or index them; ``load_runs`` makes one.
 
     They are in the order of learner and what it played, then of seed and number; a slice is a list. Iteration leaves
-    damaged files out, with a warning; ``len`` counts all files, without reading them. ``load_runs`` makes one.
+    damaged files out, with a warning; ``len`` counts all files, without reading them.
 
     Examples
     --------
     >>> import praemia
     >>> from praemia.cli import execute
-    >>> command = "run riverswim-3 --learner optimal --episodes 50 --runs 3 --out results --json"
-    >>> status = execute(command.split())  # doctest: +ELLIPSIS
+    >>> status = execute("run riverswim-3 --learner optimal --episodes 50 --runs 3 --out results --json".split())
+    ... # doctest: +ELLIPSIS
     {...}
     >>> runs = praemia.load_runs("results")
     >>> len(runs), runs[0].learner, sum(run.num_episodes for run in runs)
     (3, 'optimal', 150)
-    >>> runs.curves([50])["regret"].tolist()  # the optimal policy loses nothing
-    [0.0, 0.0, 0.0]
     """
 
     def __init__(self, store: Store) -> None:
@@ -71,10 +69,8 @@ class StoredRuns:
     def __getitem__(self, number: slice) -> list[Run]: ...
 
     def __getitem__(self, number: int | slice) -> Run | list[Run]:
-        files = self.store.files()
-        if isinstance(number, slice):
-            return [self.store.load(path) for path in files[number]]
-        return self.store.load(files[number])
+        files = self.store.files()[number]
+        return [self.store.load(path) for path in files] if isinstance(files, list) else self.store.load(files)
 
     def __repr__(self) -> str:
         return f"StoredRuns({len(self):,} in {str(self.store.folder)!r})"
@@ -84,9 +80,9 @@ class StoredRuns:
 
         Its columns are task, title (the learner as it is shown), learner, parameters (as JSON), episodes, seed, run
         (its number), stream (0 but for runs of a tuning), streams (the revision of the random streams), discount,
-        until_done, step_budget (0 where episodes were given), task_digest (tells tasks of one name apart), digest (ends
-        the name of the run's folder), regret, optimal_value, mean_return, steps (in all episodes), plans, seconds and
-        praemia (the version). The columns up to digest tell runs apart. What is not known is NaN: how long a run took,
+        until_done, step_budget (0 where episodes were given), task_digest (distinguishes tasks of one name), digest
+        (ends the name of the run's folder), regret, optimal_value, mean_return, steps (in all episodes), plans, seconds
+        and praemia (the version). The columns up to digest identify a run. Unknown values are NaN: the time of a run,
         if nobody noted it; regret and optimal_value on a black box.
         """
         return runs_frame(self)
@@ -101,10 +97,22 @@ class StoredRuns:
 
         Returns
         -------
-        The columns that tell runs apart, as in ``to_frame``, then episode, regret (NaN on a black box),
+        The columns that identify a run, as in ``to_frame``, then episode, regret (NaN on a black box),
         total_return (as it was sampled) and steps, all after so many episodes.
         """
-        return curves_frame(self, episodes)
+        require("pandas")
+        import pandas
+
+        places, rows = None if episodes is None else _checked(episodes), list[tuple[Any, ...]]()
+        for run in self:
+            ends = np.append(run.plan_episodes, run.num_episodes)
+            at = ends if places is None else places[places <= run.num_episodes]
+            known = run.optimal_value is not None
+            regret = np.concatenate(([0.0], run.regret))[at] if known else np.full(len(at), np.nan)
+            sums = [np.concatenate(([0], np.cumsum(own)))[at].tolist() for own in (run.returns, run.steps)]
+            key = _key(run)
+            rows += [(*key, *point) for point in zip(at.tolist(), regret.tolist(), *sums, strict=True)]
+        return pandas.DataFrame(rows, columns=[*KEYS, *POINTS])
 
 
 def load_runs(folder: str | Path) -> StoredRuns:
@@ -135,22 +143,6 @@ def runs_frame(runs: Iterable[Run]) -> pandas.DataFrame:
     return pandas.DataFrame([(*_key(run), *_results(run)) for run in runs], columns=[*KEYS, *RESULTS])
 
 
-def curves_frame(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> pandas.DataFrame:
-    """Return a data frame with a row for each point of each run's curves."""
-    require("pandas")
-    import pandas
-
-    places, rows = None if episodes is None else _checked(episodes), list[tuple[Any, ...]]()
-    for run in runs:
-        at = np.append(run.plan_episodes, run.num_episodes) if places is None else places[places <= run.num_episodes]
-        known = run.optimal_value is not None
-        regret = np.concatenate(([0.0], run.regret))[at] if known else np.full(len(at), np.nan)
-        sums = [np.concatenate(([0], np.cumsum(own)))[at].tolist() for own in (run.returns, run.steps)]
-        key = _key(run)
-        rows += [(*key, *point) for point in zip(at.tolist(), regret.tolist(), *sums, strict=True)]
-    return pandas.DataFrame(rows, columns=[*KEYS, *POINTS])
-
-
 def _key(run: Run) -> tuple[Any, ...]:
     seed, number, stream = (*run.seed, 0, 0)[:3]
     parameters, job = json.dumps(run.parameters, sort_keys=True), Job.of(run)
@@ -169,5 +161,5 @@ def _results(run: Run) -> tuple[Any, ...]:
 def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     array = np.asarray(episodes)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) or array.min(initial=0) < 0:
-        raise ParameterError(f"episodes={episodes!r}; expected a list of whole numbers ≥ 0")
+        raise ParameterError(f"episodes={episodes!r}; expected a list of integers ≥ 0")
     return array.astype(np.int64)

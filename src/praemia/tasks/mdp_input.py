@@ -60,7 +60,7 @@ def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
         raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
     whole = column.astype(np.int64)
     if not np.array_equal(whole, column):
-        raise ModelError(f"{kind} number {column[whole != column][0]}; expected a whole number")
+        raise ModelError(f"{kind} number {column[whole != column][0]}; expected an integer")
     return whole
 
 
