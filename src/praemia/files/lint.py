@@ -41,10 +41,11 @@ def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
     """Return what seems odd about a task, or about a machine, alone or in a black box, whatever labels it will meet."""
     if isinstance(subject, RewardMachine):
         return list(_odd_machine(subject, None))
-    task = subject if isinstance(subject, Task) else None
-    unreached = unreached_text(task.mdp) if task is not None else ""
+    if not isinstance(subject, Task):
+        return [*_odd_machine(subject.machine, None), *_dawdling(subject)]
+    unreached = unreached_text(subject.mdp)
     first = [Finding("warning", unreached)] if unreached else []
-    return [*first, *_odd_machine(subject.machine, task), *_dawdling(subject)]
+    return [*first, *_odd_machine(subject.machine, subject), *_dawdling(subject)]
 
 
 def _dawdling(task: BaseTask) -> Iterator[Finding]:

@@ -1,9 +1,8 @@
 """Read a YAML or JSON file into plain data, and check its form; every mistake is reported with its line and column.
 
 PyYAML composes the text into nodes, which know their place; they become dicts, lists and scalars here. So a file can
-only ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2 (``1e-3`` is a number,
-``no`` is text); keys are always text, as in JSON. Aliases are refused: a task has no use for them, and a few lines of
-them can expand to billions of values. The form of the data is a pydantic model (``schema``).
+only ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2; keys are always text, as in
+JSON. Aliases are refused: a few lines of them can expand to billions of values. ``schema`` has the form of the data.
 """
 
 from __future__ import annotations
@@ -84,7 +83,6 @@ class Source:
     root: Callable[[], yaml.Node | None]
 
     def has_any(self, keys: Iterable[str]) -> bool:
-        """Tell whether the file has any of these keys."""
         return isinstance(self.data, dict) and not self.data.keys().isdisjoint(keys)
 
     def spot(self, path: DataPath, *, key: bool = False, column: bool = True, within: int = 0) -> str:
@@ -92,18 +90,17 @@ class Source:
 
         ``within`` is a place in the text that stands there, which counts if the text is written as it is.
         """
-        at: Any = self.root()
-        node = at
+        node: Any = self.root()
+        at = node
         for part in path:
-            if isinstance(node, yaml.MappingNode):
-                pairs = {name.value: (name, item) for name, item in node.value}
-            else:
-                items = node.value if isinstance(node, yaml.SequenceNode) else ()
-                pairs = {number: (item, item) for number, item in enumerate(items)}
-            if part not in pairs:
+            is_mapping = isinstance(node, yaml.MappingNode)
+            items = node.value if isinstance(node, yaml.CollectionNode) else ()
+            pairs: Any = items if is_mapping else enumerate(items)
+            found = [(name, item) for name, item in pairs if (name.value if is_mapping else name) == part]
+            if not found:
                 break
-            node = pairs[part][1]
-            at = pairs[part][0] if key else node
+            (name, node), *_ = found
+            at = name if key and is_mapping else node
         if at is None:
             return self.name
         quotes = int(getattr(at, "style", None) in ("'", '"'))
@@ -117,11 +114,6 @@ class Source:
 
 def _place(name: str, mark: Any, *, column: bool = True, more: int = 0) -> str:
     return f"{name}:{mark.line + 1}:{mark.column + 1 + more}" if column else f"{name}:{mark.line + 1}"
-
-
-def _has(data: Any, part: str | int) -> bool:
-    """Tell whether data has a part: a key of a mapping, or an item of a list."""
-    return part in data if isinstance(data, dict) else isinstance(part, int) and part < len(data)
 
 
 def read_source(path: str | Path) -> Source:
@@ -268,7 +260,7 @@ def _message(source: Source, known_keys: dict[int, list[str]], mistake: Any) -> 
     location, kind, data, parent = mistake["loc"], mistake["type"], source.data, source.data
     path: DataPath = ()
     for part in location:  # pydantic's has parts that are not in the file
-        if isinstance(data, dict | list) and _has(data, part):
+        if part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data)):
             path, data, parent = (*path, part), data[part], data
     if kind == "extra_forbidden":
         hint = did_you_mean(path[-1], known_keys.get(id(parent), ()))

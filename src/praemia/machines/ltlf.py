@@ -3,12 +3,11 @@
 After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
 end here. With d(f) the diagram from σ to (residual, bit), and !, & and | of such pairs taken part by part,
 
-    d(name) = (true, 1) or (false, 0)        d(f U g) = d(g) | (d(f) & (f U g, 0))
-    d(X f) = (f, 0)    d(WX f) = (f, 1)      d(f R g) = d(g) & (d(f) | (f R g, 1))
+    d(name) = (true, 1) or (false, 0)    d(X f) = (f, 0)    d(f U g) = d(g) | (d(f) & (f U g, 0))
 
 A residual is a boolean function of names and of formulas that begin with X or U, kept as a decision diagram over
-these *atoms*: residuals that are equal as boolean functions are one state. Atoms that others imply are removed
-(``entailment``), so that fewer states are built; minimising does the rest.
+these *atoms*: residuals that are equal as boolean functions are one state. (WX f is !X !f, and f R g is !(!f U !g).)
+Atoms that others imply are removed (``entailment``), so that fewer states are built; minimising does the rest.
 
 A formula about the past remembers what its operators said at the step before:
 
@@ -20,7 +19,7 @@ A state is the truth of every f under a Y and of every f S g at the step before,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, did_you_mean
@@ -78,7 +77,6 @@ class _Progression:
         self._joined: dict[str, Memo] = {"&": {}, "|": {}}
         self._negated: dict[int, int] = {}
         self._moves_of: dict[int, int] = {self._functions.false: self._never, self._functions.true: self._always}
-        self._after: dict[Formula, int] = {TRUE: self._always, FALSE: self._never}
         self._simple: dict[int, int] = {}
         self._implied: list[tuple[int, int]] = []
         self._num_compared = 0
@@ -91,32 +89,31 @@ class _Progression:
 
     def moves_of(self, function: int) -> int:
         """Return d of a residual: from a label to the pair of what is left and whether the trace may end."""
-        functions, moves_of = self._functions, self._moves_of
-        for diagram in sorted(functions.below([function], moves_of)):  # children before their parents
-            here = fold(functions.atoms[functions.variable[diagram]], self._progress, self._after, _present_parts)
-            yes = self._join("&", here, moves_of[functions.high[diagram]])
-            no = self._join("&", self._negate(here), moves_of[functions.low[diagram]])
-            moves_of[diagram] = self._join("|", yes, no)
-        return moves_of[function]
+        return fold(function, self._progress, self._moves_of, self._needed)
 
-    def _progress(self, formula: Formula, parts: list[int]) -> int:
-        """Return d of a formula from d of its parts."""
-        match formula.operator:
-            case "name":
-                return self.moves.node(self._variables[formula.name], self._never, self._always)
-            case "!":
-                return self._negate(parts[0])
-            case "&" | "|":
-                return reduce(lambda f, g: self._join(formula.operator, f, g), parts)
-            case "X" | "WX":
-                return self._later(formula.parts[0], formula.operator == "WX")
-            case "R":
-                return self._join("&", parts[1], self._join("|", parts[0], self._later(formula, True)))
-            case _:
-                return self._join("|", parts[1], self._join("&", parts[0], self._later(formula, False)))
+    def _needed(self, function: int) -> list[int]:
+        """Return the residuals whose d is needed for that of a residual, of which one node is taken off."""
+        functions = self._functions
+        atom = functions.atoms[functions.variable[function]]
+        present = map(self.residual, atom.parts if atom.operator == "U" else ())
+        return [functions.low[function], functions.high[function], *present]
 
-    def _later(self, formula: Formula, may_end: bool) -> int:
-        return self.moves.leaf((self._simplify(self.residual(formula)), may_end))
+    def _progress(self, function: int, needed: list[int]) -> int:
+        atom = self._functions.atoms[self._functions.variable[function]]
+        low, high, *present = needed
+        if atom.operator == "name":
+            variable = self._variables[atom.name]
+            if variable < min(self.moves.variable[low], self.moves.variable[high]):
+                return self.moves.node(variable, low, high)
+            here = self.moves.node(variable, self._never, self._always)
+        else:
+            here = self._later(atom.parts[0] if atom.operator == "X" else atom)
+        if atom.operator == "U":
+            here = self._join("|", present[1], self._join("&", present[0], here))
+        return self._join("|", self._join("&", here, high), self._join("&", self._negate(here), low))
+
+    def _later(self, formula: Formula) -> int:
+        return self.moves.leaf((self._simplify(self.residual(formula)), False))
 
     def _join(self, operator: str, f: int, g: int) -> int:
         both = operator == "&"
@@ -166,11 +163,6 @@ class _Progression:
         if size > MOST_WRITTEN:
             return f"a combination of {size} formulas"
         return write(self._functions.formula(function), texts=self._texts)
-
-
-def _present_parts(formula: Formula) -> Sequence[Formula]:
-    """Return the parts of a formula that matter at the present step."""
-    return () if formula.operator in ("X", "WX") else formula.parts
 
 
 class _Memory:

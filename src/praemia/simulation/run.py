@@ -83,7 +83,7 @@ class Run(Displayed):
     final_policy : the last policy played, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
     learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
         last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
-    seconds : how long it took; NaN where that was not recorded, as in a file.
+    seconds : how long it took, without compiling; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.

@@ -5,7 +5,6 @@ plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import displayed_count
+from praemia.activity import displayed_count, working_time
 from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
@@ -67,7 +66,7 @@ def simulate(
     key = check_run(num_episodes, seed, num_steps)
     if test_every is not None:
         check_tests(task, num_steps, test_every)
-    began = time.perf_counter()
+    began = working_time()
     optimal: float | None = None
     if isinstance(task, Task):
         optimal = solve(task.in_unit_range.model, keep_values=False).value
@@ -87,7 +86,7 @@ def simulate(
         step_budget=num_steps,
         test_every=test_every,
         tests=tests,
-        seconds=time.perf_counter() - began,
+        seconds=working_time() - began,
         **_played(task, world, optimal),
     )
 

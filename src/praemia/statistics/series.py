@@ -159,6 +159,14 @@ def studies(store: Store) -> list[Study]:
     return [study for study in (*found, others) if study.series]
 
 
+def in_black_boxes(store: Store) -> list[Series]:
+    """Read the runs of a folder whose regret cannot be known: those in black boxes."""
+    members = group(run for run in store.runs() if run.optimal_value is None)
+    members.sort(key=lambda own: (own.task, own.title))
+    names = told_apart([own.task for own in members], [Job.of(own.first).task.digest for own in members])
+    return [replace(own, task=name) for own, name in zip(members, names, strict=True)]
+
+
 def gather(store: Store, groups: Sequence[Group]) -> list[Study]:
     """Return a study for each group, and one more of the runs that belong to none."""
     runs: dict[str, list[Run]] = {}
