@@ -13,7 +13,7 @@ from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
 from praemia.planning.exact import evaluate, solve
-from praemia.planning.policy import Policy
+from praemia.planning.acting import Policy
 
 MACHINE = """
 states: [seek, done]

@@ -146,7 +146,7 @@ HEADERS = [
     ("run", {"num_episodes": -1}, "its arrays have inconsistent lengths"),
     ("run", {"optimal_value": "much"}, "its header has optimal_value = 'much'"),
     ("run", {"seed": 3}, "its header has seed = '3'"),
-    ("run", {"seed": [0, -1]}, "seed=.*expected a whole number"),
+    ("run", {"seed": [0, -1]}, "seed=.*expected an integer"),
     ("dataset", {"horizon": "long"}, "its header has horizon = 'long'"),
     ("dataset", {"horizon": 0}, "episodes of 0 steps"),
     ("dataset", {"num_observations": 8, "observation_names": None}, "a dataset whose arrays have inconsistent sizes"),

@@ -246,7 +246,7 @@ def test_progress_is_told_until_the_end() -> None:
 
 
 def test_the_optimal_player_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"'optimal' needs to know the kernel"):
+    with pytest.raises(ParameterError, match=r"'optimal' needs the transition model"):
         simulate(hide(envs.make("riverswim-3")), learners.make("optimal"), 5)
 
 

@@ -41,8 +41,7 @@ class Environment:
     def __init__(self, source: Task | BlackBox) -> None:
         if not isinstance(source, Task | BlackBox):
             raise ParameterError(f"cannot explore {type(source).__name__}; expected a Task or a BlackBox")
-        if isinstance(source, BlackBox):
-            source.observations.forget()
+        source = source.for_run() if isinstance(source, BlackBox) else source
         self.source, self.worlds = source, list[World]()
         self.horizon = source.max_steps
         self._seen = SeenLabels(frozenset({HERE}))

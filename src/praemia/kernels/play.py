@@ -244,6 +244,7 @@ def play_episodes(
                 chance.used[0] += 1
             progress["o"], progress["m"], progress["gain"], progress["loss"] = starts[s]["o"], starts[s]["m"], 0.0, 0.0
             counts.is_met[starts[s]["o"]] = True
+            counts.starts[starts[s]["o"]] += 1
         length, is_over, due = play_episode(world, counts, policy, replan, chance, log)
         progress["step"] = 0 if is_over else length
         if is_over:

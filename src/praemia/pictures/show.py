@@ -20,7 +20,8 @@ from praemia.pictures.policy_page import PolicyView, page_of
 from praemia.pictures.scene import Scene
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
-from praemia.planning.policy import FILE, Policy, PolicyLike
+from praemia.planning.acting import FILE, Policy
+from praemia.planning.policy import PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 

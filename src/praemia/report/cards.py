@@ -16,8 +16,8 @@ from praemia.pictures.episodes import frames
 from praemia.pictures.inferred import inference_drawing
 from praemia.pictures.scene import Scene
 from praemia.pictures.show import show
+from praemia.planning.acting import Policy
 from praemia.planning.exact import Plan, solve
-from praemia.planning.policy import Policy
 from praemia.report.figures import run_figure
 from praemia.report.rendering import address, render_page
 from praemia.report.tables import summary_table
@@ -125,7 +125,7 @@ def _plan(plan: Plan) -> Card:
 
 @card_of.register
 def _policy(policy: Policy) -> Card:
-    kind = "deterministic" if policy.table.ndim == 3 else "randomised"
+    kind = "randomised" if policy.table.ndim == 4 else "deterministic"
     title = f"A {kind} policy" + (f" for {policy.task}" if policy.task else "")
     return Card(title, [_sizes(policy.table.shape[:3])], {}, notes=["praemia.show(task, policy) draws it"])
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError
 from praemia.learners.base import Learner
 from praemia.simulation.loop import World, run_loop
@@ -30,6 +31,7 @@ def replay(
     The run is played again, up to the last of these plans. If that is another run, by another version or on a changed
     task, it is an error.
     """
+    task = task.for_run() if isinstance(task, BlackBox) else task
     world = world_of(task, learner, run.num_episodes if run.step_budget is None else None, run.seed, run.step_budget)
     for plan in plans:
         run_loop(world, int(run.plan_episodes[plan]), on_progress=on_progress)

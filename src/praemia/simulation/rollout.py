@@ -13,7 +13,8 @@ from praemia.displayed import Displayed
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import format_label
-from praemia.planning.policy import Policy, PolicyLike, policy_for, validate_policy
+from praemia.planning.acting import Policy
+from praemia.planning.policy import PolicyLike, policy_for, validate_policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -96,13 +97,13 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     seed = require_whole("seed", seed, 0)
     validate_policy(task.model, policy)
-    player = Policy(policy_for(task.model, policy), task.name)
+    player = Policy(policy_for(task.model, policy))
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []
     for h in range(task.max_steps):
         o, m = int(state["observation"]), int(state["machine_state"])
-        action = player.action(h, m, o, random)
+        action = player.act(o, m, h, random)
         state, reward, is_over, _, info = env.step(action)
         after = int(state["observation"]), int(state["machine_state"])
         steps.append(Step(h, o, m, action, info["label"], reward, *after))

@@ -24,6 +24,7 @@ from praemia.displayed import Displayed
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.planning.acting import Policy
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ Seed: TypeAlias = int | Sequence[int]
 # break ties come from new streams.
 RNG_REVISION = 4
 
-FORMAT = 3
+FORMAT = 4
 FILE = ArchiveKind(
     "praemia run",
     "a run",
@@ -50,11 +51,13 @@ FILE = ArchiveKind(
         "until_done": (bool,),
         "step_budget": (int, type(None)),
         "test_every": (int, type(None)),
+        "policy_parts": (dict, type(None)),
     },
     arrays={
         **dict.fromkeys(("plan_episodes", "steps"), ArrayType("i")),
         **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
-        **dict.fromkeys(("final_policy", "learned_policy"), ArrayType("iuf", (3, 4), is_optional=True)),
+        **dict.fromkeys(("final_policy", "policy"), ArrayType("iuf", (3, 4), is_optional=True)),
+        "policy_met": ArrayType("b", is_optional=True),
         "mapped_gaps": ArrayType("f", is_optional=True),
         "path_losses": ArrayType("f", is_optional=True),
         "tests": ArrayType("f", (2,), is_optional=True),
@@ -79,9 +82,10 @@ class Run(Displayed):
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode. steps : int64[K], how many steps it took: H, unless it
         ended before.
-    final_policy : the last policy played, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
-    learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
-        last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
+    final_policy : the last policy played, [H, M, O] or [H, M, O, A], in the run's own indices; None in a run that was
+        stored without it.
+    policy : the one to use, a ``Policy``: the best in the learner's estimate of the task, without a bonus; the last
+        policy played where there is no estimate or the machine is learned (``praemia.simulation.learned``).
     seconds : how long it took; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
@@ -115,7 +119,7 @@ class Run(Displayed):
     returns: NDArray[np.float64]
     steps: NDArray[np.int64]
     final_policy: NDArray[Any] | None = None
-    learned_policy: NDArray[Any] | None = None
+    policy: Policy | None = None
     seconds: float = math.nan
     versions: dict[str, str] = field(default_factory=dict)
     rng_revision: int = RNG_REVISION
@@ -129,13 +133,6 @@ class Run(Displayed):
     path_losses: NDArray[np.float64] | None = None
     test_every: int | None = None
     tests: NDArray[np.float64] | None = None
-    # Where a black box numbers what ``encode`` returns as it appears: how often it has begun anew, [1], and had then.
-    _renumberings: tuple[NDArray[np.int64], int] | None = field(default=None, repr=False)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("final_policy", "learned_policy"):
-            _require_same_numbers(super().__getattribute__("_renumberings"))
-        return super().__getattribute__(name)
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -181,7 +178,11 @@ class Run(Displayed):
 
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
-        return FILE.pack({**vars(self), "streams": self.rng_revision}, _plain)
+        policy, parts = self.policy, dict[str, Any](policy=None, policy_met=None, policy_parts=None)
+        if policy is not None:  # a task is known by its text, and with it the machine
+            data = policy.as_data(with_machine=self.optimal_value is None)
+            parts = {"policy": policy.table, "policy_met": policy.observations.met, "policy_parts": data}
+        return FILE.pack({**vars(self), **parts, "streams": self.rng_revision}, _plain)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
@@ -194,7 +195,10 @@ class Run(Displayed):
                     f"{where}: a run of praemia {made_with}, with random streams {revision}; this version has "
                     f"streams {RNG_REVISION}, which give other runs: play it again, or read it with praemia {made_with}"
                 )
-            run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
+            parts, table, met = (values.pop(name) for name in ("policy_parts", "policy", "policy_met"))
+            policy = None if parts is None else Policy.from_data(parts, table, met)
+            values |= {"seed": seed_key(values["seed"]), "policy": policy}
+            run = cls(**values, rng_revision=revision)
             _check_lengths(run)
             return run
 
@@ -211,15 +215,6 @@ class Run(Displayed):
         time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
-
-
-def _require_same_numbers(renumberings: tuple[NDArray[np.int64], int] | None) -> None:
-    """Refuse a policy whose observations have other numbers by now."""
-    if renumberings is not None and renumberings[0][0] != renumberings[1]:
-        raise PraemiaError(
-            "the policy of this run is no longer valid: a later run on the same black box numbered its observations "
-            "anew; give that run a BlackBox of its own, or let encode return whole numbers, which stay the same"
-        )
 
 
 def _plain(value: object) -> object:
@@ -267,10 +262,10 @@ def versions() -> dict[str, str]:
 
 
 def seed_key(seed: Seed) -> tuple[int, ...]:
-    """Check a seed and return it as a tuple of whole numbers."""
+    """Check a seed and return it as a tuple of integers."""
     key = tuple(seed) if isinstance(seed, Sequence) else (seed,)
     if not key or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 0 for s in key):
-        raise ParameterError(f"seed={seed!r}; expected a whole number ≥ 0, or several")
+        raise ParameterError(f"seed={seed!r}; expected an integer ≥ 0, or several")
     return tuple(int(s) for s in key)
 
 

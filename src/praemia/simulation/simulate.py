@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ParameterError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
+from praemia.planning.acting import Policy
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
@@ -67,7 +67,9 @@ def simulate(
         check_tests(task, num_steps, test_every)
     began = time.perf_counter()
     optimal: float | None = None
-    if isinstance(task, Task):
+    if isinstance(task, BlackBox):
+        task = task.for_run()
+    else:
         optimal = solve(task.in_unit_range.model, keep_values=False).value
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
     tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
@@ -127,19 +129,19 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "optimistic_values": from_unit(plans["optimistic"].copy()),
         "returns": from_unit(returns) if isinstance(task, Task) else returns,
         "final_policy": shown_policy(world.policy, world.learner, task.machine),
-        "learned_policy": shown_policy(learned_policy(world), world.learner, task.machine),
+        "policy": _policy(task, world),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
-        "_renumberings": _renumberings(task),
     }
 
 
-def _renumberings(task: Task | BlackBox) -> tuple[NDArray[np.int64], int] | None:
-    """Return how often a black box has numbered its observations anew, to be looked at again, and as a number."""
-    if isinstance(task, Task) or not isinstance(task.observations, EncodedIndex):
-        return None
-    return task.observations.renumberings, int(task.observations.renumberings[0])
+def _policy(task: Task | BlackBox, world: World) -> Policy:
+    """Return the policy that a run has learned, to be used without the run."""
+    met = world.counts.is_met
+    if world.learner.sees == "product":
+        met = met.reshape(task.num_observations, -1).any(axis=1)
+    return Policy(shown_policy(learned_policy(world), world.learner, task.machine), task, met=met.copy())  # type: ignore[arg-type]
 
 
 def world_of(
@@ -150,7 +152,6 @@ def world_of(
     if isinstance(task, Task):
         unit = task.in_unit_range
         return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
-    task.observations.forget()
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
 
 
