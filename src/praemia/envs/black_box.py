@@ -160,7 +160,12 @@ class BlackBox(BaseTask):
         o = self.observations.number(observed)
         if isinstance(self.observations, FiniteIndex):
             return o, self.observations.element(o)
-        return o, observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
+        return o, self.copied(observed)
+
+    @staticmethod
+    def copied(observed: Any) -> Any:
+        """Return an observation that the environment cannot overwrite."""
+        return observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
 
     def step_name(self, o: int, a: int, z: int) -> str:
         """Write a step (o, a, o') with the names of its parts."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
+from praemia.exploration.counted import encoding_of
 from praemia.exploration.dataset import Dataset, add_up
 from praemia.exploration.estimate import require_readable
 from praemia.learners.base import Learner
@@ -126,6 +127,7 @@ class Environment:
             sources=({"task": source.name, **record},),
             can_end=can_end,
             discount=source.discount,
+            encoding=encoding_of(source),
         )
 
 

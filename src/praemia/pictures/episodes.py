@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
@@ -74,8 +74,13 @@ def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], 
         images.append(render_image(frame).quantize(COLOURS))
         if progress:
             progress(len(images), count)
+    save_images(images, path, 1000 / FRAME)
+
+
+def save_images(images: Sequence[Any], path: str | Path, fps: float) -> None:
+    """Write images as a GIF that plays for ever."""
     buffer = io.BytesIO()
-    times = [FRAME] * (count - 1) + [LAST]
+    times = [max(20, round(1000 / fps))] * (len(images) - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
     write_whole(Path(path), buffer.getvalue())
 

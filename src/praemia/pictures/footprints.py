@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.planning.exact import Plan, losses, max_losses, occupancy
+from praemia.planning.exact import Plan, losses, max_losses, model_of, occupancy
 from praemia.planning.policy import PolicyLike, policy_for
+from praemia.tasks.base import BaseTask
 from praemia.tasks.model import step_weights
-from praemia.tasks.task import Task
 
 NEVER = 1e-12
 MAX_PANELS = 6
@@ -39,15 +38,15 @@ class Footprint(NamedTuple):
 
 
 def footprint(
-    task: Task, plan: Plan, policy: PolicyLike | None = None, stakes: NDArray[np.float64] | None = None
+    task: BaseTask, plan: Plan, policy: PolicyLike | None = None, stakes: NDArray[np.float64] | None = None
 ) -> Footprint:
     """Return what a policy does in a task, beside the optimal plan for ``max_steps``; None is that plan itself.
 
     ``stakes`` are ``max_losses(task, plan)``, computed unless they are given.
     """
-    table = plan.policy if policy is None else policy_for(task.model, policy)
+    table = plan.policy if policy is None else policy_for(model_of(task), policy)
     # A late visit is a visit, however little its reward counts.
-    undiscounted = task if task.discount == 1.0 else replace(task, horizon=task.max_steps, discount=1.0)
+    undiscounted = task if task.discount == 1.0 else task.changed(horizon=task.max_steps, discount=1.0)
     steps = occupancy(undiscounted, table).states[:-1]
     lost = np.zeros_like(steps[0])
     if policy is not None:
@@ -66,7 +65,7 @@ def footprint(
     )
 
 
-def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
+def states_to_show(task: BaseTask, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
     """Return the machine states with most of the visits, float64[M, O], and how many more are visited.
 
     States from which nothing more is paid are left out, if there are others.

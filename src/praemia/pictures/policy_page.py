@@ -9,19 +9,21 @@ than 1% of the optimal value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.footprints import NEVER, Footprint, footprint, states_to_show
 from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled, stack
-from praemia.pictures.scene import GREY, INK, LINE, Area, Item, Scene, Text, arrow, place, text_width
+from praemia.pictures.scene import GREY, INK, LINE, PAPER, Area, Item, Line, Scene, Text, arrow, place, text_width
 from praemia.pictures.task_picture import COLOURS, MAX_SPOTS, fitted, ground, legend, task_picture
 from praemia.planning.exact import evaluate, model_of, solve
 from praemia.planning.policy import PolicyLike
-from praemia.tasks.picture import Picture
+from praemia.tasks.base import BaseTask
+from praemia.tasks.picture import Axis, Picture
 from praemia.tasks.task import Task
 from praemia.text_tables import are, plural
 
@@ -33,6 +35,7 @@ FAINT, FAINT_ON_DARK = "#b9c0c9", "#6c9ac2"
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
+HATCHES = tuple(Line(((x - 0.2, 0.2), (x + 0.2, -0.2)), "#8b94a0", 0.05) for x in (-0.25, 0.0, 0.25))
 SMALLEST_CELL = 14.0  # pixels, for actions; in smaller cells only the shading is drawn
 
 
@@ -56,7 +59,7 @@ class PolicyView:
     states : the machine states to show; hidden : how many more are visited.
     """
 
-    task: Task
+    task: BaseTask
     picture: Picture
     value: float
     optimal: bool
@@ -65,7 +68,7 @@ class PolicyView:
     hidden: int
 
     @classmethod
-    def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
+    def of(cls, task: BaseTask, policy: PolicyLike | None = None) -> PolicyView:
         """Compute where a policy goes; None is the optimal policy."""
         plan = solve(model_of(task))
         value = plan.value if policy is None else evaluate(task, policy, keep_values=False).value
@@ -97,9 +100,23 @@ class PolicyView:
         return bool(((self.footprint.actions >= 0) & ~self.footprint.matters)[list(self.states)].any())
 
     def action_name(self, m: int, o: int) -> str:
-        """The name of the action in a place; empty where the policy never is."""
+        """The name of the action in a place; empty where the policy never is, and where it was never tried."""
         action = self.footprint.actions[m, o]
-        return self.picture.actions[action] if action >= 0 else ""
+        return self.picture.actions[action] if action >= 0 and not self.untried[m, o] else ""
+
+    @property
+    def unmet(self) -> NDArray[np.bool_]:
+        """bool[O], in an estimated model the observations that were never met."""
+        unmet: NDArray[np.bool_] = getattr(self.task, "unmet", np.zeros(self.task.num_observations, dtype=bool))
+        return unmet
+
+    @property
+    def untried(self) -> NDArray[np.bool_]:
+        """bool[M, O], in an estimated model the places where the policy's action was never tried."""
+        actions, visits = self.footprint.actions, getattr(self.task, "pair_visits", None)
+        if visits is None:
+            return np.zeros(actions.shape, dtype=bool)
+        return (actions >= 0) & (visits[np.arange(len(visits)), np.maximum(actions, 0)] == 0)
 
 
 def page_of(view: PolicyView) -> Scene:
@@ -133,20 +150,47 @@ def panel(view: PolicyView, m: int, cell: float) -> Scene:
     picture, steps = view.picture, view.footprint
     shades = (steps.visits[m] / view.darkest).tolist()
     fills = [
-        UNVISITED if visits <= NEVER else tint(shade) for visits, shade in zip(steps.visits[m], shades, strict=True)
+        PAPER if unmet else UNVISITED if visits <= NEVER else tint(shade)
+        for visits, shade, unmet in zip(steps.visits[m], shades, view.unmet, strict=True)
     ]
     items = ground(picture, fills)
+    for o in np.flatnonzero(view.untried[m]).tolist():
+        items += place(HATCHES, picture.spots[o].x, picture.spots[o].y)
     side = 0.82 if picture.is_round else 0.88
     for o in np.flatnonzero(steps.mistakes[m]).tolist():
         spot = picture.spots[o]
         items.append(Area(spot.x, spot.y, side, side, "", LOSES, 0.09, picture.is_round))
     items += _place_marks(picture, shades)
-    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if cell >= SMALLEST_CELL else ():
+    known = (steps.actions[m] >= 0) & ~view.untried[m]
+    for o in np.flatnonzero(known).tolist() if cell >= SMALLEST_CELL else ():
         spot, is_dark = picture.spots[o], shades[o] > DARK
         faint = FAINT_ON_DARK if is_dark else FAINT
         mark = _action_mark(view.action_name(m, o), picture, _ink(shades[o]) if steps.matters[m, o] else faint)
         items += place([mark], spot.x, spot.y)
-    return Scene(*picture.extent, tuple(items))
+    whole = Scene(*picture.extent, tuple(items))
+    return with_axes(whole, picture.axes, cell) if picture.axes else whole
+
+
+def with_axes(whole: Scene, axes: Sequence[Axis], cell: float) -> Scene:
+    """Add axes to a map with a cell as the unit: what stands at some boundaries of cells, and titles."""
+    (across, below), (up, beside_it) = axes
+    size = 11.0 / cell
+    widest = max(text_width(text, size) for text in beside_it)
+    left, bottom = widest + 0.8 * size, 3.2 * size
+    items = place(whole.items, left, 1.6 * size)
+    foot = whole.height + 1.6 * size
+    for i in _shown_ticks(below, 1.0 / max(text_width(text, size) + size for text in below)):
+        items.append(Text(left + i, foot + 0.9 * size, below[i], size, GREY, anchor="middle"))
+    for j in _shown_ticks(beside_it, 0.5 / size):
+        items.append(Text(left - 0.4 * size, foot - j, beside_it[j], size, GREY, anchor="end"))
+    items.append(Text(left + 0.5 * whole.width, foot + 2.4 * size, across, size, INK, anchor="middle"))
+    items.append(Text(0.0, 0.6 * size, up, size, INK))
+    return Scene(left + whole.width + widest / 2, foot + bottom, tuple(items))
+
+
+def _shown_ticks(texts: Sequence[str], per_cell: float) -> range:
+    """Return the boundaries that have room for what stands at them, that many texts fitting beside one cell."""
+    return range(0, len(texts), max(1, int(np.ceil(1.0 / per_cell))))
 
 
 def _action_mark(name: str, picture: Picture, colour: str) -> Item:
@@ -200,6 +244,11 @@ def key(view: PolicyView, cell: float, room: float) -> Scene:
         swatches["stay"] = Area(14.0, 6.0, 8.0, 8.0, INK, is_round=True)
     if cell >= SMALLEST_CELL and view.has_faint:
         swatches["every action is as good"] = arrow((2.0, 6.0), (26.0, 6.0), FAINT, 2.4)
+    if view.unmet.any():
+        swatches["never met"] = Area(14.0, 6.0, 28.0, height, PAPER, LINE, 1.0)
+    if view.untried.any():
+        hatched = Scene(1.0, 0.5, tuple(place(HATCHES, 0.5, 0.25)))
+        parts.append(beside([scaled(hatched, 28.0), label("its action was never tried", 11.0, GREY)], 6.0))
     if view.footprint.mistakes.any():
         swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
     for meaning, swatch in swatches.items():

@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError, PraemiaWarning
 from praemia.experiments.jobs import TaskText
+from praemia.exploration.estimated_task import EstimatedTask
 from praemia.files.arrays import damage_named, read_archive
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump
@@ -60,8 +62,10 @@ class PolicyDrawing(Drawing):
         return f"PolicyDrawing({self.view.title})"
 
 
-def show(task: Task, policy: PolicyLike | None = None) -> PolicyDrawing:
+def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> PolicyDrawing:
     """Show what a policy does: where it goes in each machine state, and which action it takes there.
+
+    A black box is shown as a ``Run`` in it has estimated it, and values are those of the estimate.
 
     Parameters
     ----------
@@ -80,6 +84,9 @@ def show(task: Task, policy: PolicyLike | None = None) -> PolicyDrawing:
     warehouse-2: the optimal policy, value 0.9261 per episode
     >>> drawing.save("policy.txt")
     """
+    if isinstance(task, BlackBox):
+        estimate = EstimatedTask.of(task, policy)  # type: ignore[arg-type]
+        return PolicyDrawing(PolicyView.of(estimate, estimate.policy(policy)))  # type: ignore[arg-type]
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"
@@ -116,6 +123,8 @@ def _lines(view: PolicyView) -> Iterator[str]:
         yield f"\nmachine state {view.task.machine.states[m]!r}, {steps:.2f} steps per episode\n"
         yield from text_map(view.picture, [_sign(view, m, o) for o in range(view.task.num_observations)])
     stay = " (•: stay)" if "stay" in view.picture.actions else ""
+    if view.untried.any():
+        yield "?: the action there was never tried"
     blank = "; no action: every one is as good" if view.has_faint else ""
     yield f"\nin a place: its mark and the action when it is visited most{stay}; ·: never visited{blank}"
     if view.footprint.mistakes.any():
@@ -130,5 +139,7 @@ def _sign(view: PolicyView, m: int, o: int) -> str:
     symbol = mark.symbol if mark else ""
     if view.footprint.visits[m, o] <= NEVER:
         return symbol or "·"
+    if view.untried[m, o]:
+        return symbol + "?"
     action = ARROWS.get(name, f":{name}") if view.footprint.matters[m, o] else ""
     return symbol + action + "!" * bool(view.footprint.mistakes[m, o])

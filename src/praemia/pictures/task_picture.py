@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
 from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled
 from praemia.pictures.scene import BOLD_LETTER, GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
+from praemia.tasks.base import BaseTask
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
 from praemia.tasks.reachability import distances
@@ -37,13 +39,13 @@ AGENT = "#e69f00"
 MIN_WIDTH, SWATCH = 320.0, 18.0  # of a page, and of a mark in its legend, in pixels
 
 
-def task_picture(task: Task) -> Picture:
+def task_picture(task: BaseTask) -> Picture:
     """Return where a task's observations lie, what their labels do to its machine, and what actions are called."""
     if task.num_observations > MAX_SPOTS:
         raise SizeError(
             f"{task.num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,} are drawn"
         )
-    bare = _graph(task.mdp) if task.mdp.map is None else task.mdp.map.picture()
+    bare = _bare_picture(task)
     if len(bare.spots) != task.num_observations:
         raise ModelError(
             f"the map of {task.name!r} has {len(bare.spots):,} places for {task.num_observations:,} observations; "
@@ -57,8 +59,17 @@ def task_picture(task: Task) -> Picture:
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
     ]
-    actions = bare.actions or tuple(map(task.mdp.action_name, range(task.num_actions)))
-    return replace(bare, spots=tuple(spots), actions=actions)
+    return replace(bare, spots=tuple(spots))
+
+
+def _bare_picture(task: Any) -> Picture:
+    """Return the picture of a task, or of the estimate of one, as it is without a machine."""
+    if not isinstance(task, Task):
+        bare = task.map or graph_picture(task.marks, task.links, task.distances)
+        return replace(bare, actions=task.action_names)
+    mdp = task.mdp
+    bare = _graph(mdp) if mdp.map is None else mdp.map.picture()
+    return replace(bare, actions=bare.actions or tuple(map(mdp.action_name, range(mdp.num_actions))))
 
 
 def _explained(mark: Mark, role: Role, effect: str) -> Mark:
@@ -102,22 +113,28 @@ def _payment(verb: str, outcome: Outcome) -> str:
 
 
 def _graph(mdp: LabeledMDP) -> Picture:
-    """Draw an MDP without a map: on a circle or, if it is large, in columns by the distance from the start."""
+    """Draw an MDP without a map."""
     marks = [
         Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
         for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
     ]
-    if len(marks) > MAX_RING:
-        return _columns(marks, distances(mdp).tolist())
     rows = mdp.edge_pairs // mdp.num_actions
     pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
+    steps = distances(mdp).tolist() if len(marks) > MAX_RING else []
+    return graph_picture(marks, sorted(pairs), steps)
+
+
+def graph_picture(marks: Sequence[Mark], links: Sequence[tuple[int, int]], steps: Sequence[int]) -> Picture:
+    """Draw observations on a circle or, if there are many, in columns by the fewest steps from the start."""
+    if len(marks) > MAX_RING:
+        return _columns(marks, steps)
     radius = max(1.0, 0.24 * len(marks))
     angles = [2 * math.pi * o / len(marks) for o in range(len(marks))]
     spots = [
         Spot(radius * (1 + math.sin(t)) + 0.5, radius * (1 - math.cos(t)) + 0.5, mark)
         for t, mark in zip(angles, marks, strict=True)
     ]
-    return Picture(tuple(spots), links=tuple(sorted(pairs)), is_round=True)
+    return Picture(tuple(spots), links=tuple(links), is_round=True)
 
 
 def _arrival_labels(mdp: LabeledMDP) -> list[Label]:

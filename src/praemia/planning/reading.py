@@ -97,8 +97,8 @@ class Observations:
         here = np.array(np.unravel_index(place, self.cells.shape))
         return int(numbers[np.abs(places - here).sum(axis=1).argmin()])
 
-    def require_same(self, index: Index, where: str) -> None:
-        """Refuse to act where observations are indexed in another way."""
+    def require_same(self, index: Index, where: str, what: str = "this policy") -> None:
+        """Refuse what was made where observations are indexed in another way."""
         problem = None
         if self.size != index.size:
             problem = f"{self.size} observations; {where} has {index.size}"
@@ -108,10 +108,10 @@ class Observations:
         elif self.cells is not None or isinstance(index.encode, BoxCells):
             if self.encode != index.encode:
                 problem = f"other cells than {where}"
-        elif self.encode is None:
+        elif self.encode is None and not self.needs_encode:
             problem = f"observations without encode=; {where} has it"
         if problem:
-            raise ModelError(f"this policy has {problem}")
+            raise ModelError(f"{what} has {problem}")
 
     def as_data(self) -> dict[str, Any]:
         """Return the observations as plain data, but for ``met``."""

@@ -161,7 +161,7 @@ def _episode(episode: Episode) -> Card:
     return Card(
         f"An episode of {episode.task.name}, seed {episode.seed}",
         [plural(len(rows), "step"), f"return {episode.total_reward:g}"],
-        {"its path": lambda: list(frames(episode))[-1]},
+        {"its path": lambda: list(frames(episode))[-1]} if isinstance(episode.task, Task) else {},
         [Table(header, rows[:MAX_STEPS])],
         [f"and {plural(num_more, 'more step')}; print(episode) lists all"] if num_more > 0 else [],
     )

@@ -23,7 +23,7 @@ from praemia.kernels.counts import (
 )
 from praemia.kernels.play import count_noted, is_to_be_noted, sample_action
 from praemia.learners.base import Learner
-from praemia.machines.labels import Label, SeenLabels
+from praemia.machines.labels import Label, SeenLabels, as_label
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
@@ -251,6 +251,11 @@ class BoxWorld(World):
                 counted = "Each label is counted as an outcome of its own, which no guarantee of a learner covers"
                 warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
             self._has_warned = True
+
+    def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
+        number = self.number(as_label(label, "the data: a label", self.box.machine.propositions))
+        place = self.places[pair, target, number] = self._first_sight(pair, target, number)
+        self.counts.transitions[place]["count"] = count
 
     def _row(self, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""

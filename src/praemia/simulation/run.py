@@ -10,9 +10,9 @@ its seed alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +29,8 @@ from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from praemia.exploration.dataset import Dataset
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -52,6 +54,7 @@ FILE = ArchiveKind(
         "step_budget": (int, type(None)),
         "test_every": (int, type(None)),
         "policy_parts": (dict, type(None)),
+        "data_episodes": (int,),
     },
     arrays={
         **dict.fromkeys(("plan_episodes", "steps"), ArrayType("i")),
@@ -93,6 +96,7 @@ class Run(Displayed):
     path_losses : float64[K], what each episode lost along its path; None where the regret is exact (``is_pathwise``).
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
+    data_episodes : the episodes of the data that the run began with (``simulate(data=…)``).
     discount : the task's; values, returns and regret are discounted.
     tests : float64[n, 4], None where ``test_every`` was not asked for: after how many steps the last plan and the
         learned policy were tested against an optimal one by sampled episodes (``praemia.simulation.sampled_tests``),
@@ -133,10 +137,24 @@ class Run(Displayed):
     path_losses: NDArray[np.float64] | None = None
     test_every: int | None = None
     tests: NDArray[np.float64] | None = None
+    data_episodes: int = 0
+    _counted: Callable[[], Dataset] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_counted": None}
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """What the run has counted, the data that it began with included: to go on from it, ``simulate(…, data=…)``."""
+        if self._counted is None:
+            raise PraemiaError(
+                f"the counts of this run on {self.task} were not kept: a file holds none; save run.dataset beside it"
+            )
+        return self._counted()
 
     @property
     def num_plans(self) -> int:

@@ -8,19 +8,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError, require_whole
+from praemia.errors import ParameterError, PraemiaError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.acting import Policy
 from praemia.planning.exact import solve
+from praemia.simulation.beginning import begin_with, codes_of, require_fit
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
@@ -29,6 +30,9 @@ from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
+
+if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
 
 
 def simulate(
@@ -39,6 +43,7 @@ def simulate(
     *,
     num_steps: int | None = None,
     test_every: int | None = None,
+    data: Dataset | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
@@ -48,7 +53,8 @@ def simulate(
     cannot be known, and the record holds the returns alone. ``seed`` is a whole number or several; ``on_progress`` is
     called with the number of episodes played so far, of steps with ``num_steps``. Every ``test_every`` steps of such a
     run, after the episode, the plan and the learned policy are tested against an optimal one by sampled episodes
-    (``run.tests``).
+    (``run.tests``). With ``data`` the learner begins with what was counted there: in another run (``run.dataset``), by
+    ``explore``, or in a log (``Dataset.from_episodes``); K in its formulas counts those episodes too.
 
     Examples
     --------
@@ -67,11 +73,15 @@ def simulate(
         check_tests(task, num_steps, test_every)
     began = time.perf_counter()
     optimal: float | None = None
+    if data is not None:
+        require_fit(data, task, learner)
     if isinstance(task, BlackBox):
-        task = task.for_run()
+        task = task.for_run(None if data is None else codes_of(data))
     else:
         optimal = solve(task.in_unit_range.model, keep_values=False).value
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
+    if data is not None:
+        begin_with(world, data)
     tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
     return Run(
         task=task.name,
@@ -86,6 +96,8 @@ def simulate(
         test_every=test_every,
         tests=tests,
         seconds=time.perf_counter() - began,
+        data_episodes=world.episodes_before,
+        _counted=_counted(task, world, key),
         **_played(task, world, optimal),
     )
 
@@ -142,6 +154,24 @@ def _policy(task: Task | BlackBox, world: World) -> Policy:
     if world.learner.sees == "product":
         met = met.reshape(task.num_observations, -1).any(axis=1)
     return Policy(shown_policy(learned_policy(world), world.learner, task.machine), task, met=met.copy())  # type: ignore[arg-type]
+
+
+def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
+    """Return what makes a dataset of the counts of a run."""
+    seen, sets, starts = world.experience().transitions, world.spec.label_sets, world.counts.starts
+
+    def dataset() -> Dataset:
+        from praemia.exploration.counted import Counted
+
+        if world.learner.sees == "product":
+            raise PraemiaError(
+                f"learner {world.learner.name!r} counts product states, whose transitions are not those of "
+                f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
+            )
+        record = {"learner": world.learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
+        return Counted(task, seen, sets, starts.copy()).dataset(**record)
+
+    return dataset
 
 
 def world_of(

@@ -15,6 +15,7 @@ from praemia.machines.labels import Label
 
 Role: TypeAlias = Literal["plain", "start", "waypoint", "goal", "danger"]
 Point: TypeAlias = tuple[float, float]
+Axis: TypeAlias = tuple[str, tuple[str, ...]]
 Segment: TypeAlias = tuple[float, float, float, float]
 
 
@@ -55,6 +56,7 @@ class Picture:
     caption : a line below the drawing.
     is_round : draw observations as circles, not as cells.
     actions : what actions are called on the map, where the MDP has only numbers for them; moves become arrows.
+    axes : for each of x and y its title and what stands at the boundaries of its cells, from left or from below.
     """
 
     spots: tuple[Spot, ...]
@@ -64,6 +66,7 @@ class Picture:
     caption: str = ""
     is_round: bool = False
     actions: tuple[str, ...] = ()
+    axes: tuple[Axis, ...] = ()
 
     def picture(self) -> Picture:
         """Return the picture itself: one that is made already can be given to an MDP as its map."""
