@@ -53,6 +53,9 @@ class Predicates:
 
     __hash__ = object.__hash__
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Predicates, (self.texts, self.names)
+
     def __call__(self, o: Any, a: Any, o_next: Any, info: Any = None) -> Label:
         """Return the label of a step."""
         try:

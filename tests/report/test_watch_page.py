@@ -14,7 +14,7 @@ from browser import Page, browser
 import praemia
 from praemia import envs
 from praemia.cli import execute
-from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
+from praemia.errors import ParameterError, PraemiaError, SizeError
 from praemia.pictures.footprints import Footprint
 from praemia.report.watch_page import MAX_PLANS, LearningPage, most_plans, plans_to_show
 from praemia.simulation.replay import replay
@@ -118,9 +118,6 @@ def test_what_cannot_be_watched_is_said(watched: praemia.Run) -> None:
         praemia.watch(envs.warehouse(size=3), watched, num_episodes=10)
     with pytest.raises(ParameterError, match=r"expected a file \.html"):
         praemia.watch(envs.warehouse(size=3), watched).save("page.pdf")
-    box = praemia.BlackBox(envs.TaskEnv(envs.riverswim()), lambda o, a, z, info: (), envs.riverswim().machine, 10)
-    with pytest.raises(ModelError, match="does not show its kernel"):
-        praemia.watch(box)  # type: ignore[arg-type]
 
 
 def test_the_command_writes_the_page_of_the_first_run(

@@ -181,8 +181,8 @@ class EncodedIndex:
 
     @property
     def codes(self) -> dict[Hashable, int] | None:
-        """The index of each value so far; None where the function returns integers."""
-        return None if self._is_integer or self.has_cells else dict(self._indices)
+        """The index of each value so far; None where the function returns integers, or has not been called."""
+        return dict(self._indices) or None
 
     @property
     def has_cells(self) -> bool:

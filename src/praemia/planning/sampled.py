@@ -114,7 +114,6 @@ def chooser(box: BlackBox, policy: Any, *, deterministic: bool, unseen: Any) -> 
         return lambda: lambda o, m, h, rng: policy(o, m, h)
     own = policy if isinstance(policy, Policy) else Policy(policy_array(policy), box)
     fitted = own.for_box(box)
-    fitted = fitted.deterministic if deterministic and own is not policy and own.table.ndim < 4 else fitted
     return lambda: lambda o, m, h, rng: fitted.act(o, m, h, rng, unseen=unseen)
 
 

@@ -12,7 +12,7 @@ import html
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from praemia import learners
 from praemia.envs.black_box import BlackBox
-from praemia.errors import MissingExtraError, ModelError, ParameterError
+from praemia.errors import MissingExtraError, ParameterError
 from praemia.experiments.jobs import Job
+from praemia.exploration.estimated_task import EstimatedTask
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.diagrams import machine_beside
@@ -33,13 +34,14 @@ from praemia.pictures.layout import scaled
 from praemia.pictures.policy_page import MAX_HEIGHT, MAX_WIDTH, MIN_WIDTH, PolicyView, key, panel
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.task_picture import task_picture
-from praemia.planning.exact import max_losses, solve
+from praemia.planning.exact import evaluate, max_losses, solve
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
-from praemia.report.charts import GREEN, Chart, Curve, styles
+from praemia.report.charts import GREEN, Chart, Curve, moving_mean, return_chart, styles
 from praemia.report.rendering import render_page, resource
 from praemia.simulation import Run, simulate
 from praemia.simulation.replay import replay
 from praemia.simulation.run import Seed
+from praemia.tasks.base import BaseTask
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -49,6 +51,8 @@ MAX_PLACES = 120_000  # in all maps of all plans: with less than 15 bytes for ea
 PANEL, WIDEST = 460.0, 1040.0  # pixels, of a map; wide maps may be wider, for their cells to be legible
 LARGEST_CELL, LEGIBLE_CELL = 64.0, 24.0
 MAX_POINTS = 400  # of a curve
+SO_FAR = {True: "regret before it", False: "mean return before it"}
+BASIS = {True: "exact", False: "those of the model that the whole run estimates"}
 FRAME_HEIGHT = 900  # pixels, in a notebook
 
 
@@ -58,7 +62,8 @@ class ShownPlan(NamedTuple):
     Attributes
     ----------
     number : among all plans of the run, from 0; episode : the first in which it is played.
-    regret : of the episodes before it; view : its value, where it goes, and what it does there.
+    regret : of the episodes before it; in a black box the mean return of the last of them.
+    view : its value, where it goes, and what it does there.
     """
 
     number: int
@@ -71,25 +76,30 @@ class ShownPlan(NamedTuple):
 class LearningPage:
     """A run to be watched: in a notebook as it is, or saved as one HTML file that needs no network."""
 
-    task: Task
+    task: Task | EstimatedTask
     run: Run
     plans: tuple[ShownPlan, ...]
 
     @classmethod
     def of(
-        cls, task: Task, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
+        cls, played: Task | BlackBox, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
     ) -> LearningPage:
-        """Play a run again and look at its plans."""
-        best, regret, picture = solve(task.model), np.concatenate(([0.0], run.regret)), task_picture(task)
+        """Play a run again and look at its plans: in the task, or in what the whole run estimates of a black box."""
+        task = played if isinstance(played, Task) else EstimatedTask.of(played, run)
+        best, picture = solve(task.model), task_picture(task)
+        so_far = np.concatenate(([0.0], run.regret if isinstance(task, Task) else moving_mean(run.returns)))
         stakes, numbers = max_losses(task, best), plans_to_show(run.plan_episodes, most_plans(task))
-        policies = replay(task, learner, run, numbers, on_progress)
+        policies = list(replay(played, learner, run, numbers, on_progress))
+        values = [float(run.plan_values[number]) for number in numbers]
+        if isinstance(task, EstimatedTask):
+            policies = [task.policy(policy) for policy in policies]
+            values = [evaluate(task.model, policy, keep_values=False).value for policy in policies]
         steps = [footprint(task, best, policy, stakes) for policy in policies]
         states = states_to_show(task, np.mean([own.visits for own in steps], axis=0))
         plans = []
-        for number, own in zip(numbers, steps, strict=True):
-            episode, value = int(run.plan_episodes[number]), float(run.plan_values[number])
-            view = PolicyView(task, picture, value, False, own, *states)
-            plans.append(ShownPlan(number, episode, float(regret[episode]), view))
+        for number, value, own in zip(numbers, values, steps, strict=True):
+            episode, view = int(run.plan_episodes[number]), PolicyView(task, picture, value, False, own, *states)
+            plans.append(ShownPlan(number, episode, float(so_far[episode]), view))
         return cls(task, run, tuple(plans))
 
     @property
@@ -100,7 +110,7 @@ class LearningPage:
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        charts, first = _charts(self.run), self.plans[0].view
+        charts, first = _charts(self), self.plans[0].view
         cell = _cell_size(first.picture)
         across, _ = chart_axes(charts[0])
         data = {"plans": [_plan_data(plan, cell, across) for plan in self.plans], "marker": [TOP, HEIGHT - BOTTOM]}
@@ -112,6 +122,8 @@ class LearningPage:
             data=packed,
             panel_width=round(cell * first.picture.extent[0]),
             num_plans=len(self.plans),
+            so_far=SO_FAR[isinstance(self.task, Task)],
+            basis=BASIS[isinstance(self.task, Task)],
             notes=[note for note in (first.left_out, first.picture.caption) if note],
             curves=plots(charts, {**styles([("plan", self.run.learner)]), "optimum": GREEN}),
             machine=_machine(self.task),
@@ -128,9 +140,16 @@ class LearningPage:
             f"seed {'-'.join(map(str, run.seed))}",
             *([f"discount {run.discount:g}"] if run.discount < 1.0 else []),
             f"{plural(run.num_plans, 'plan')}{part}",
-            f"optimal value {run.optimal_value:.4g}",
-            f"total regret {run.regret[-1]:.4g} ({'pathwise' if run.is_pathwise else 'exact'})",
+            *self._results,
         ]
+
+    @property
+    def _results(self) -> list[str]:
+        run = self.run
+        if run.optimal_value is None:
+            return [f"mean return {run.returns.mean():.4g}"]
+        kind = "pathwise" if run.is_pathwise else "exact"
+        return [f"optimal value {run.optimal_value:.4g}", f"total regret {run.regret[-1]:.4g} ({kind})"]
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, .html."""
@@ -147,7 +166,7 @@ class LearningPage:
 
 
 def watch(
-    task: Task,
+    task: Task | BlackBox,
     learner: str | Learner | Run = "headroom",
     num_episodes: int | None = None,
     seed: Seed = (0, 0),
@@ -155,6 +174,8 @@ def watch(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> LearningPage:
     """Play a learner on a task and return a page that shows it learn, plan by plan.
+
+    In a black box plans are shown in the model that the whole run estimates, and values are those of the estimate.
 
     Parameters
     ----------
@@ -172,11 +193,10 @@ def watch(
     >>> praemia.watch(praemia.envs.riverswim(3), run).title
     'headroom learns riverswim-3'
     """
-    if isinstance(task, BlackBox):
-        raise ModelError(f"{task!r} does not show its kernel, so the value of a plan in it is not known")
-    if not isinstance(task, Task):
-        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4')")
-    task_picture(task)  # a task that is too large is refused before the work
+    if not isinstance(task, Task | BlackBox):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
+    if isinstance(task, Task):
+        task_picture(task)  # a task that is too large is refused before the work
     if isinstance(learner, Run):
         if num_episodes is not None:
             raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
@@ -192,7 +212,7 @@ def _progress(on_progress: Callable[[int, int], None] | None, before: int, total
     return None if on_progress is None else lambda played: on_progress(before + played, total)
 
 
-def most_plans(task: Task) -> int:
+def most_plans(task: BaseTask) -> int:
     """Return how many plans of a task can be shown."""
     panels = min(MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
     return max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
@@ -242,8 +262,16 @@ def _map(view: PolicyView, m: int, cell: float) -> str:
     return f"<figure>{caption}{render_svg(scaled(panel(view, m, cell), cell))}</figure>"
 
 
-def _charts(run: Run) -> tuple[Chart, Chart]:
-    """Return the exact value of each plan over the episodes, with the optimum; and the regret."""
+def _charts(page: LearningPage) -> tuple[Chart, Chart]:
+    """Return the value of each plan over the episodes, with the optimum; and the regret, in a black box the returns."""
+    run = page.run
+    if isinstance(page.task, EstimatedTask):
+        starts = np.array([plan.episode for plan in page.plans])
+        ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
+        values = Curve("plan", run.learner, ends, np.repeat([plan.view.value for plan in page.plans], 2))
+        chart = Chart("Value of the plan in the estimate", "", "episodes", "value", [values], is_log_across=True)
+        returns = return_chart(replace(run, title="plan"))
+        return chart, replace(returns, title="Return", is_log_across=True)
     few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
     starts = run.plan_episodes[few]
     ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
@@ -257,7 +285,7 @@ def _charts(run: Run) -> tuple[Chart, Chart]:
     )
 
 
-def _machine(task: Task) -> Markup:
+def _machine(task: BaseTask) -> Markup:
     """Draw the machine; nothing if it is too large or Graphviz is missing."""
     try:
         scene = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)

@@ -221,7 +221,7 @@ class Run(Displayed):
             return run
 
     def plot(self) -> Figure:
-        """Draw the regret over episodes, on a black box the mean return so far: a figure of Matplotlib."""
+        """Plot the regret over episodes, on a black box a moving mean of the returns: a figure of Matplotlib."""
         from praemia.report.figures import run_figure
 
         return run_figure(self)
