@@ -3,6 +3,7 @@
 #   make test         lint, types, import directions, tests                  about 5 min
 #   make test-slow    the slow studies and planted faults as well            about 40 min
 #   make test-deep    deep learners, in an environment of their own          about 10 min, with 1.4 GB to install
+#   make test-versions  a task end to end with the oldest and the newest packages  about 2 min
 #   make coverage     the tests alone, and what they cover                   about 7 min
 #   make fuzz         the property tests, with examples drawn anew           10 min, or as long as you like
 #   make fuzz-readers damaged texts and files, for everything that reads      about 30 min; SHARE=0.1 for a tenth
@@ -19,14 +20,14 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PYVER  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # Versions are pinned for the Pythons we test on; other Pythons get the newest compatible versions.
 PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow test-deep coverage fuzz fuzz-readers docs lint format names goldens constraints dist clean
+.PHONY: help reproduce test test-slow test-deep test-versions coverage fuzz fuzz-readers docs lint format names goldens constraints dist clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -69,14 +70,23 @@ DEEP_PINS ?= constraints/deep.txt
 $(DEEP)/installed: pyproject.toml $(PINS) $(DEEP_PINS)
 	$(PYTHON) -m venv $(DEEP)
 	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' pytest hypothesis
+		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' jax pytest hypothesis
 	@touch $@
 
 # The networks are small: threads would only wait for each other.
 test-deep: export OMP_NUM_THREADS = 1
 test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
-	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k deep
+	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k 'deep or away'
+
+# The oldest packages that pyproject.toml allows, and the newest, each in an environment of its own.
+test-versions:
+	for age in oldest newest; do \
+		$(PYTHON) -m venv --clear $(VENV)-$$age && \
+		if [ $$age = oldest ]; then $(PYTHON) tools/versions.py --oldest; fi > $(VENV)-$$age/pins.txt && \
+		$(VENV)-$$age/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check -c $(VENV)-$$age/pins.txt . && \
+		$(VENV)-$$age/$(notdir $(BIN))/python tools/versions.py || exit 1; \
+	done
 
 # Build the documentation site in site/ and run its tutorials; warnings are errors.
 docs: $(VENV)/installed
@@ -117,4 +127,4 @@ dist: $(VENV)/installed
 	$(BIN)/python -c 'import hatchling.build; print(hatchling.build.build_sdist("dist"))'
 
 clean:
-	rm -rf $(VENV) $(DEEP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results site
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest $(DEEP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results site

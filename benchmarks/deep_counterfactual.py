@@ -32,7 +32,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 import praemia
 from praemia.deep import counterfactual_replay
-from praemia.report.charts import styles
+from praemia.report.styles import styles
 from praemia.statistics.intervals import quotient_interval
 
 FOLDER = Path("results") / "deep"
@@ -196,12 +196,12 @@ def draw(found: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> None:
     panels = figure.subplots(1, len(found), squeeze=False)[0]
     for axes, (name, curves) in zip(panels, found.items(), strict=True):
         tidy(axes, STUDIES[name].title, "steps of the environment", "return")
-        for arm, look in styles((arm, arm) for arm in (WITH, PYCRM, WITHOUT)).items():
+        for arm, style in styles((arm, arm) for arm in (WITH, PYCRM, WITHOUT)).items():
             if arm in curves:
                 steps = EVERY * np.arange(1, curves[arm].shape[1] + 1)
-                axes.plot(steps, curves[arm].T, color=look.colour, linewidth=0.4, alpha=0.35)
-                style = {"color": look.colour, "dashes": look.dash or (None, None)}
-                axes.plot(steps, curves[arm].mean(axis=0), linewidth=2, label=arm, **style)
+                axes.plot(steps, curves[arm].T, color=style.on_light, linewidth=0.4, alpha=0.35)
+                line = {"color": style.on_light, "dashes": style.dash or (None, None)}
+                axes.plot(steps, curves[arm].mean(axis=0), linewidth=2, label=arm, **line)
         axes.axhline(STUDIES[name].goal, color="#6B7280", linewidth=0.8, linestyle=":")
         axes.legend(fontsize=8, frameon=False, loc="lower right")
     path.write_bytes(render(figure, path.suffix[1:]))

@@ -23,8 +23,8 @@ from itertools import count
 from typing import NamedTuple
 
 from praemia.errors import SizeError
+from praemia.machines.diagrams import Growth
 from praemia.machines.formula import Formula
-from praemia.machines.from_formulas import growth_limits
 from praemia.machines.ltlf import formula_automaton, parse_formula
 
 LARGE = 200  # states
@@ -175,7 +175,7 @@ class Timing(NamedTuple):
 def time_ours(text: str) -> Timing:
     begin = time.process_time()
     try:
-        automaton = formula_automaton(text, growth_limits())
+        automaton = formula_automaton(text, Growth())
     except SizeError:
         return Timing(time.process_time() - begin, None)
     seconds = time.process_time() - begin

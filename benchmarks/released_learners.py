@@ -81,14 +81,14 @@ def world_of(task: Task) -> World:
     reached = np.argmax(mdp.to_dense(), axis=2).T[order]  # a move goes as meant more often than not
     cells = dict(zip(mdp.targets.tolist(), mdp.labels.tolist(), strict=True))
     going_on = [state for m, state in enumerate(machine.states) if m not in task.done_states]
-    number = {state: i for i, state in enumerate([*going_on, "done"])}
+    number = {state: i for i, state in enumerate(going_on)}
     moves, pays = np.zeros((len(going_on), len(cells)), dtype=np.int64), np.zeros((len(going_on), len(cells)))
     plants = np.zeros(len(cells), dtype=bool)
     for cell, label in cells.items():
         for m, state in enumerate(going_on):
             (outcome,) = machine.outcomes(state, mdp.label_sets[label])
-            plants[cell] |= outcome.target == "failed"
-            moves[m, cell], pays[m, cell] = number.get(outcome.target, m), outcome.reward.mean
+            moves[m, cell], pays[m, cell] = number.get(outcome.target, len(going_on)), outcome.reward.mean
+            plants[cell] |= moves[m, cell] == len(going_on) and pays[m, cell] == 0.0
     policy = solve(task.with_horizon(None)).policy
     best = np.zeros((len(cells), len(going_on) + 1), dtype=np.int64)
     best[:, :-1] = np.argsort(order)[policy[[machine.states.index(state) for state in going_on]]].T

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import praemia
+from praemia.report.styles import STYLES
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito's palette
 
@@ -51,9 +52,12 @@ def machine_size() -> str:
     tasks = [praemia.envs.flower(loop=loop) for loop in loops]
     sizes = [task.num_machine_states for task in tasks]
     figure, axes = blank()
-    for title, learner, colour in (("UCBVI", praemia.UCBVI(), ORANGE), ("UCBVI-PRM", praemia.UCBVIPRM(), BLUE)):
+    for title, learner in (("UCBVI", praemia.UCBVI()), ("UCBVI-PRM", praemia.UCBVIPRM())):
+        style = STYLES[learner.name]
         finals = np.array([[praemia.simulate(task, learner, 2_000, s).regret[-1] for s in range(8)] for task in tasks])
-        axes.errorbar(sizes, finals.mean(1), finals.std(1, ddof=1), color=colour, marker="o", capsize=3, label=title)
+        axes.errorbar(
+            sizes, finals.mean(1), finals.std(1, ddof=1), color=style.on_light, marker="o", capsize=3, label=title
+        )
     axes.set(xlabel="machine states", ylabel="exact regret after 2,000 episodes", ylim=(0, None))
     axes.legend(frameon=False)
     return svg_of(figure)

@@ -247,6 +247,11 @@ def tasks_of_any_width() -> st.SearchStrategy[Task]:
     return st.one_of(tasks(), wide_tasks())
 
 
+def unit_tasks() -> st.SearchStrategy[Task]:
+    """Draw a task as learners see it, with the range of its rewards mapped onto [0, 1]."""
+    return tasks_of_any_width().map(lambda task: task.in_unit_range)
+
+
 @st.composite
 def deterministic_policies(draw: st.DrawFn, task: Task) -> np.ndarray:
     """Draw an int array [H, M, O]."""

@@ -19,6 +19,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +30,7 @@ from praemia.cli import execute
 from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
 from praemia.experiments.loading import load_experiment
-from praemia.exploration import Dataset
-from praemia.files.load_save import FORMATS, Format
+from praemia.files.load_save import FORMATS
 from praemia.files.writing import dump, dump_as_json
 from praemia.inference import load_traces
 from praemia.machines.syntax import parse_guard
@@ -127,26 +127,20 @@ def time_limit() -> Iterator[None]:
 
 
 def damaged(reader: Reader, rng: np.random.Generator) -> bytes:
-    """Return an example that was changed at one place or several."""
-    data = reader.examples[rng.integers(len(reader.examples))]
+    """Return an example with k edits: a stretch left out, repeated, or replaced by a piece of an example or of ours."""
+    data, other = (reader.examples[rng.integers(len(reader.examples))] for _ in range(2))
     for _ in range(int(rng.choice([1, 1, 1, 2, 3, 8]))):
-        first, last = sorted(rng.integers(0, len(data) + 1, size=2).tolist())
-        last = min(last, first + int(rng.choice([1, 4, 20, 1_000])))
-        other = reader.examples[rng.integers(len(reader.examples))]
+        first = int(rng.integers(0, len(data) + 1))
+        last = min(len(data), first + int(rng.choice([0, 0, 1, 4, 20, 1_000, 10**9])))
         start = int(rng.integers(0, len(other) + 1))
-        change = rng.integers(6)
-        if change == 0:
-            data = data[:first] + data[last:]
-        elif change == 1:
-            data = data[:first] + data[first:last] * int(rng.choice([2, 3, 30])) + data[last:]
-        elif change == 2:
-            data = data[:first] + other[start : start + 30] + data[first:]
-        elif change == 3:
-            data = data[:first] + bytes(rng.integers(0, 256, size=1, dtype=np.uint8)) + data[first + 1 :]
-        elif change == 4 and rng.random() < 0.2:
-            data = data[:first]
-        else:
-            data = data[:first] + PIECES[rng.integers(len(PIECES))].encode() + data[first:]
+        new = (
+            b"",
+            data[first:last] * int(rng.choice([2, 3, 30])),
+            other[start : start + 30],
+            rng.bytes(1),
+            PIECES[rng.integers(len(PIECES))].encode(),
+        )[rng.integers(5)]
+        data = data[:first] + new + data[last:]
     return data
 
 
@@ -154,7 +148,7 @@ def all_readers(folder: Path) -> dict[str, Reader]:
     """Return the readers, with examples that they accept; files are written to a folder."""
     task = praemia.envs.make("warehouse-3")
     machine = praemia.RewardMachine.from_ltlf("F(i & X F d)")
-    texts = {
+    examples = {
         "yaml": dump(machine).encode(),
         "json": dump_as_json(machine).encode(),
         "multiagent": MULTIAGENT,
@@ -162,65 +156,68 @@ def all_readers(folder: Path) -> dict[str, Reader]:
         "dot": GRAPH,
         "hoa": (EXAMPLES / "response.hoa").read_bytes(),
     }
-    by_format = {
-        name: Reader((text,), _reader(FORMATS["json" if name == "multiagent" else name]), TEXTS)
-        for name, text in texts.items()
+    formats = {name: FORMATS["json" if name == "multiagent" else name] for name in examples}
+    return {
+        **{
+            name: Reader((text,), partial(_read_text, formats[name].read, f"fuzz{formats[name].suffixes[0]}"), TEXTS)
+            for name, text in examples.items()
+        },
+        **_texts(),
+        **_files(folder, task),
+        **_stores(folder / "store"),
     }
-    return by_format | _texts() | _task_files(folder, task) | _archives(folder, task)
 
 
-def _reader(form: Format) -> Callable[[bytes], Any]:
-    return lambda data: form.read(_text(data), f"fuzz{form.suffixes[0]}")
+def _read_text(read: Callable[[str, str], Any], name: str, data: bytes) -> Any:
+    return read(_text(data), name)
 
 
 def _texts() -> dict[str, Reader]:
-    legend = {"i": "item", "d": "delivery"}
     limits = {"max_states": 300}  # reading is tried here; what is built has limits of its own
+    formulas = b"F(item & X F delivery)", b"G(a -> (b U c)) & !F(d & WX e)", b"Y (a S b) | O c -> H d"
+    letters = b"(!item)* item (!delivery)* delivery", b"(a | b & !c)+ d? (true)* e"
+    maps = b"S.|.i\n..+..\n-+|--\n.~|>d\n", b"S.#i\n..v.\n.#.d\n"
+    guards = b"a & !(b | c)", b'"at(A)" | (x & y)', b"true"
+    bounds = b"position < -1.0 and velocity > 0", b"not (0 <= x * 2 < 3 | before.y - action / 2 != 1e3)"
+    readers: dict[str, tuple[tuple[bytes, ...], Callable[[str], Any]]] = {
+        "formula": (formulas, lambda text: praemia.RewardMachine.from_ltlf(text, **limits)),
+        "regex": (letters, lambda text: praemia.RewardMachine.from_regex(text, **limits)),
+        "guard": (guards, parse_guard),
+        "predicate": (bounds, lambda text: praemia.labels.predicates({"p": text})),
+        "grid": (maps, lambda text: GridMap(text, {"i": "item", "d": "delivery"}).mdp()),
+    }
     return {
-        "formula": Reader(
-            (b"F(item & X F delivery)", b"G(a -> (b U c)) & !F(d & WX e)", b"Y (a S b) | O c -> H d"),
-            lambda data: praemia.RewardMachine.from_ltlf(_text(data), **limits),
-            TEXTS,
-        ),
-        "regex": Reader(
-            (b"(!item)* item (!delivery)* delivery", b"(a | b & !c)+ d? (true)* e"),
-            lambda data: praemia.RewardMachine.from_regex(_text(data), **limits),
-            TEXTS,
-        ),
-        "guard": Reader((b"a & !(b | c)", b'"at(A)" | (x & y)', b"true"), lambda data: parse_guard(_text(data)), TEXTS),
-        "grid": Reader(
-            (b"S.|.i\n..+..\n-+|--\n.~|>d\n", b"S.#i\n..v.\n.#.d\n"),
-            lambda data: GridMap(_text(data), legend).mdp(),
-            TEXTS,
-        ),
+        name: Reader(examples, partial(lambda read, data: read(_text(data)), read), TEXTS)
+        for name, (examples, read) in readers.items()
     }
 
 
-def _task_files(folder: Path, task: praemia.Task) -> dict[str, Reader]:
-    (folder / "task.yaml").write_text(dump(task))
-    tasks = tuple(path.read_bytes() for path in [folder / "task.yaml", *sorted(EXAMPLES.glob("*.yaml"))])
+def _files(folder: Path, task: praemia.Task) -> dict[str, Reader]:
+    run = praemia.simulate(task, praemia.learners.make("random"), num_episodes=20, seed=0)
+    run.save(folder / "run.npz")
+    praemia.explore(task, num_episodes=20, seed=0).save(folder / "data.npz")
+    praemia.save_task(task, folder / "task.yaml")
+    tasks = [folder / "task.yaml", *sorted(EXAMPLES.glob("*.yaml"))]
     experiment = (
         b"tasks: [warehouse-4, task.yaml]\nlearners:\n  - ucbvi-prm\n  - {learner: headroom, title: b}\nruns: 4\n"
     )
     traces = b'[[["item"], 0.0], [[], 1.0]]\n[[[], 0.0], [["delivery", "item"], 0.5]]\n'
+    readers: dict[str, tuple[tuple[bytes, ...], Callable[[Path], Any]]] = {
+        "task.yaml": (tuple(path.read_bytes() for path in tasks), praemia.load_task),
+        "experiment.yaml": ((experiment,), load_experiment),
+        "traces.jsonl": ((traces,), load_traces),
+        "run.npz": (((folder / "run.npz").read_bytes(),), praemia.Run.load),
+        "data.npz": (((folder / "data.npz").read_bytes(),), praemia.Dataset.load),
+    }
     return {
-        "task": Reader(tasks, _from_file(folder / "fuzzed.yaml", praemia.load_task), FILES),
-        "experiment": Reader((experiment,), _from_file(folder / "fuzzed-experiment.yaml", load_experiment), FILES),
-        "traces": Reader((traces,), _from_file(folder / "fuzzed.jsonl", load_traces), TEXTS),
+        name.partition(".")[0]: Reader(examples, partial(_read_file, folder / f"fuzzed-{name}", read), FILES)
+        for name, (examples, read) in readers.items()
     }
 
 
-def _archives(folder: Path, task: praemia.Task) -> dict[str, Reader]:
-    run = praemia.simulate(task, praemia.learners.make("random"), num_episodes=20, seed=0)
-    dataset = praemia.explore(task, num_episodes=20, seed=0)
-    run.save(folder / "run.npz")
-    dataset.save(folder / "data.npz")
-    runs, data = (folder / "run.npz").read_bytes(), (folder / "data.npz").read_bytes()
-    return {
-        "run": Reader((runs,), _from_file(folder / "fuzzed.npz", praemia.Run.load), FILES),
-        "dataset": Reader((data,), _from_file(folder / "fuzzed-data.npz", Dataset.load), FILES),
-        **_stores(folder / "store"),
-    }
+def _read_file(path: Path, read: Callable[[Path], Any], data: bytes) -> Any:
+    path.write_bytes(data)
+    return read(path)
 
 
 def _stores(folder: Path) -> dict[str, Reader]:
@@ -229,30 +226,18 @@ def _stores(folder: Path) -> dict[str, Reader]:
         execute(f"run riverswim-3 --learner optimal --episodes 50 --runs 2 --out {folder} --json".split())
     kinds = {path.name.partition("-")[0]: path for path in sorted(folder.rglob("*")) if path.is_file()}
     return {
-        f"store-{kind}": Reader((path.read_bytes(),), _from_store(folder, path), FOLDERS // len(kinds))
+        f"store-{kind}": Reader((path.read_bytes(),), partial(_read_store, folder, path), FOLDERS // len(kinds))
         for kind, path in kinds.items()
     }
 
 
-def _from_file(path: Path, read: Callable[[Path], Any]) -> Callable[[bytes], Any]:
-    def read_bytes(data: bytes) -> Any:
-        path.write_bytes(data)
-        return read(path)
-
-    return read_bytes
-
-
-def _from_store(folder: Path, path: Path) -> Callable[[bytes], Any]:
+def _read_store(folder: Path, path: Path, data: bytes) -> Any:
     whole = path.read_bytes()
-
-    def read_bytes(data: bytes) -> Any:
-        path.write_bytes(data)
-        try:
-            return load_runs(folder).to_frame()
-        finally:
-            path.write_bytes(whole)
-
-    return read_bytes
+    path.write_bytes(data)
+    try:
+        return load_runs(folder).to_frame()
+    finally:
+        path.write_bytes(whole)
 
 
 def _text(data: bytes) -> str:

@@ -56,7 +56,7 @@ def ordered_sum(values: ArrayLike, axis: int = -1) -> Any:
 
 
 def draw(sums: NDArray[np.float64], rng: np.random.Generator) -> int:
-    """Draw a place by running sums of weights; scaling makes up for a total that is 1 only to rounding."""
+    """Sample an index by running sums of weights; scaling makes up for a total that is 1 only to rounding."""
     return int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
 
 
@@ -67,8 +67,8 @@ def one_by_one(function: Callable[[float], float], values: ArrayLike) -> NDArray
 
 
 def steps_left(horizon: int, discount: float) -> NDArray[np.float64]:
-    """Return S_h = 1 + γ + … + γ^(H−h−1) for h = 0 … H: what a reward of 1 at every step left is worth."""
-    worth = np.zeros(horizon + 1)
+    """Return S_h = 1 + γ + … + γ^(H−h−1) for h = 0 … H: the value of a reward of 1 at every step left."""
+    value = np.zeros(horizon + 1)
     for h in range(horizon - 1, -1, -1):
-        worth[h] = 1.0 + discount * worth[h + 1]
-    return worth
+        value[h] = 1.0 + discount * value[h + 1]
+    return value

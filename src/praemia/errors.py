@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,13 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from numbers import Integral, Real
 from typing import Any
+
+_CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+
+
+def visible(text: str) -> str:
+    """Escape the control characters of a text, which may hold names from somebody else's file; lines stay."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class PraemiaError(Exception):
@@ -26,13 +34,21 @@ class PraemiaError(Exception):
     unknown environment 'warehose-4' (did you mean 'warehouse-4'?)
     """
 
+    def __init__(self, message: object = "") -> None:
+        super().__init__(visible(str(message)))
+
 
 class PraemiaWarning(UserWarning):
     """Warn of something that is allowed but rarely intended."""
 
 
 class ModelError(PraemiaError, ValueError):
-    """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
+    """Report a machine, a labelled MDP, a task or a policy that is not well formed.
+
+    ``place`` is the position of a mistake in a text, where the message is about one.
+    """
+
+    place: int | None = None
 
 
 class ContradictionError(ModelError):

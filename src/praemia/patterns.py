@@ -22,14 +22,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Pattern:
-    """A formula or a regular expression, and when it pays.
+    """A formula or a regular expression, with its payment scheme.
 
     Attributes
     ----------
     text : the formula or expression.
     kind : "ltlf" or "regex".
     pay : "first" (once, at the first step that satisfies it), "each" (at every such step) or "end" (if the
-        whole episode satisfies it: each step pays what satisfaction gained or lost).
+        whole episode satisfies it: each step has the change in satisfaction).
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Pattern:
             raise ParameterError(f"kind={self.kind!r}; expected 'ltlf' or 'regex'")
 
     def machine(self, reward: float = 1.0, pay: str | None = None) -> RewardMachine:
-        """Return the machine that pays this reward; ``pay`` replaces the pattern's own payment scheme."""
+        """Return the machine with this reward; ``pay`` replaces the payment scheme."""
         make = RewardMachine.from_ltlf if self.kind == "ltlf" else RewardMachine.from_regex
         return make(self.text, reward, self.pay if pay is None else pay)
 

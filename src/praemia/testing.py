@@ -123,7 +123,7 @@ def _check_regret(learner: Learner, run: Run) -> None:
     if run.optimal_value is None:
         return
     above = float((run.plan_values - run.optimal_value).max())
-    if above > 1e-9:
+    if above > 1e-9 * max(abs(run.optimal_value), float(np.abs(run.returns).max())):
         raise LearnerCheckError(f"a plan of {learner.name!r} has a value {above:.3g} above the optimum")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from praemia.displayed import Displayed
+from praemia.errors import visible
 
 TINY, HUGE = 1e-4, 1e7  # below and from here on a number is written with a power of ten
 NARROW = 24  # characters: too few for a column of text
@@ -53,7 +54,7 @@ class Table(Displayed):
 
     def text(self, width: int | None = None) -> str:
         """Write it in aligned columns; where it is wider than ``width``, the texts of its last column are wrapped."""
-        table = [self.header, *self.rows]
+        table = [[visible(cell).replace("\n", "\\n") for cell in row] for row in (self.header, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         columns = list(zip(widths, self.numeric, strict=True))
         lines = [

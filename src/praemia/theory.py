@@ -1,7 +1,7 @@
 """The paper's bounds as functions, each term under its name.
 
-T = K·H, ι = ln(6·Q·O·A·T/ρ). All are functions of sizes alone, for rewards in [0, 1]. Learners map other rewards onto
-[0, 1] (``praemia.machines.rewards``); regret and its bounds are then larger by the factor ``reward_span``.
+T = K·H, ι = ln(6·M·O·A·T/ρ), M machine states. All are functions of sizes alone, for rewards in [0, 1]. Learners map
+the range of other rewards onto it (``praemia.machines.rewards``); regret and bounds have the factor ``reward_span``.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def state_of(env: gymnasium.Env[Any, Any], shown: Any) -> int:
 
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("target", [LEFT, RIGHT], ids=["left", "right"])
-def test_next_states_and_rewards_have_the_machines_law(flat: bool, target: Any) -> None:
+def test_next_states_and_rewards_have_the_machines_distribution(flat: bool, target: Any) -> None:
     """χ² with level 0.001 for each of 4 laws with chance in them: a fault is seen in vain with probability 0.004."""
     env = line(flat=flat)
     steps = imagine(env, HOME, target, seed=3, times=4_000)
@@ -154,6 +154,60 @@ def test_tasks_can_be_imagined_too(flat: bool) -> None:
         shown = seen
 
 
+ALL_STATES = praemia.RewardMachine.from_ltlf({"F(right & F left)": 2.0, "F left": -1.0}).over(["left", "right"])
+ONE_STATE = praemia.MachineBuilder("only", ("left", "right")).edge("only", "left", "only", reward=3.0).build()
+STAGES: dict[Any, Any] = {state: lambda o, a, z, info: float(a[0]) for state in ALL_STATES.states} | {
+    ("start", "start"): lambda o, a, z, info: 0.25
+}
+
+
+def as_dictionary(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
+    """Show where a point on the line is as a dictionary of a vector and a number."""
+    space = spaces.Dict({"zone": spaces.Discrete(2), "at": spaces.Box(-1.0, 1.0, (1,), np.float32)})
+    return gymnasium.wrappers.TransformObservation(env, lambda o: {"zone": int(o[0] > 0), "at": o}, space)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("wrap", [None, as_dictionary])
+@pytest.mark.parametrize(
+    "options",
+    [{"stage_rewards": STAGES}, {"add_reward": True}, {"until_done": True}],
+)
+@pytest.mark.parametrize("others", [[], [ONE_STATE]], ids=["one machine", "two machines"])
+def test_an_imagined_step_is_what_happens_where_the_machine_begins_in_that_state(
+    flat: bool, wrap: Any, options: Any, others: list[Any]
+) -> None:
+    def make(machine: Any, options: Any = options) -> Any:
+        inner = Line(ends_at=0.4) if wrap is None else wrap(Line(ends_at=0.4))
+        labels = side if wrap is None else lambda o, a, z, info: side(o["at"], a, z["at"], info)
+        return praemia.MachineWrapper(inner, labels, machine, 8, **options)
+
+    dictionaries = make([ALL_STATES, *others])
+    env = gymnasium.wrappers.FlattenObservation(dictionaries) if flat else dictionaries
+    view = view_of(env)
+    for action in map(np.float32, ([-1.0], [1.0], [0.1])):
+        shown, _ = env.reset(seed=1)
+        own = dictionaries.machine_state
+        seen, _, _, _, info = env.step(action)
+        imagined = Counterfactuals(view).of(shown, seen, info)
+        sources = [m for m in range(len(view.states)) if m not in view.done_states and m != own]
+        assert len(imagined) == len(sources)
+        for m, step in zip(sources, imagined, strict=True):
+            is_other = m >= ALL_STATES.num_states
+            begins = ONE_STATE if is_other else ALL_STATES.replace(initial=view.states[m])
+            plain = {key: value for key, value in options.items() if not (is_other and key == "stage_rewards")}
+            real = make(begins, plain)
+            real.reset(seed=1)
+            state, reward, terminated, truncated, _ = real.step(action)
+            offset = ALL_STATES.num_states if is_other else 0
+            before, after = (
+                spaces.unflatten(view.space, shown) if flat else shown for shown in (step.state, step.next_state)
+            )
+            assert (before["machine_state"], after["machine_state"]) == (m, state.pop("machine_state") + offset)
+            np.testing.assert_equal({key: after[key] for key in state}, state)
+            assert (step.reward, step.terminated, step.truncated) == (pytest.approx(reward), terminated, truncated)
+
+
 def test_a_task_ends_early_where_nothing_more_can_be_earned() -> None:
     env = praemia.envs.TaskEnv(praemia.envs.warehouse(size=2, horizon=200).with_until_done())
     (state, _), terminated = env.reset(seed=1), False
@@ -169,7 +223,7 @@ def test_an_environment_without_a_machine_is_refused() -> None:
 
 
 def test_wrappers_around_the_machine_do_not_hide_it() -> None:
-    assert view_of(gymnasium.wrappers.RecordEpisodeStatistics(line())).machine == MACHINE
+    assert view_of(gymnasium.wrappers.RecordEpisodeStatistics(line())).machines == (MACHINE,)
 
 
 @pytest.mark.skipif(find_spec("stable_baselines3") is not None, reason="stable-baselines3 is installed here")

@@ -104,6 +104,42 @@ def test_dqn_trains_on_a_built_in_task(flat: bool) -> None:
         assert (np.ptp(seen[:, :, 3:], axis=1) == 0).all()
 
 
+@pytest.mark.parametrize("flat", [False, True], ids=["dictionary", "vector"])
+def test_several_machines_with_stage_rewards_and_shaping_are_replayed_from_dictionaries(flat: bool) -> None:
+    machines = [praemia.RewardMachine.from_ltlf(f).over(["left", "right"]) for f in ("F(right & F left)", "F left")]
+    space = spaces.Dict({"zone": spaces.Discrete(2), "at": spaces.Box(-1.0, 1.0, (1,), np.float32)})
+    inner = gymnasium.wrappers.TransformObservation(
+        Line(actions=spaces.Discrete(3)), lambda o: {"zone": int(o[0] > 0), "at": o}, space
+    )
+    env: Any = praemia.MachineWrapper(
+        inner,
+        lambda o, a, z, info: side(o["at"], a, z["at"], info),
+        machines,
+        8,
+        shaping=0.9,
+        stage_rewards={"start": lambda o, a, z, info: float(z["at"][0])},
+    )
+    view = env.machine_view
+    buffer = trained(DQN, gymnasium.wrappers.FlattenObservation(env) if flat else env).replay_buffer
+    states = len(view.states)
+    assert buffer.size() == states * STEPS
+    for row in range(states * STEPS):
+        ends = []
+        for array in (buffer.observations, buffer.next_observations):
+            if flat:  # at, machine_state, zone
+                at, m = array[row, 0, 0], int(np.argmax(array[row, 0, 1 : 1 + states]))
+            else:
+                at, m = array["at"][row, 0, 0], int(array["machine_state"][row, 0].item())
+            ends.append((float(at), m))
+        (_, m), (at, m_next) = ends
+        machine = machines[view.machine_of(m)]
+        (out,) = machine.outcomes(view.states[m], side([0.0], None, [at], {}))
+        shaping = 0.9 * view.potentials[m_next] - view.potentials[m]
+        expected = out.reward.mean + (at if view.states[m] == "start" else 0.0) + shaping
+        assert view.states[m_next] == out.target
+        assert buffer.rewards[row, 0] == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize("kind", [None, SubprocVecEnv], ids=["one process", "several processes"])
 def test_parallel_environments_fill_rows_together(kind: Any) -> None:
     vector = make_vec_env(line, n_envs=2, seed=0, env_kwargs={"until_done": True, "flat": True}, vec_env_cls=kind)

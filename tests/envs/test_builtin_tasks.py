@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from praemia import RewardMachine, Task, envs, solve
-from praemia.envs.builtin_machines import in_stages, prices, sequence
-from praemia.envs.craft import LEGEND, PLACES, TASKS
+from praemia.envs.craft import LEGEND, PLACES
+from praemia.envs.generated_machines import collect, errands, prices
 from praemia.errors import PraemiaError
 
 
@@ -28,20 +28,21 @@ def reachable(task: Task) -> set[int]:
 # Machines
 
 
-def test_events_in_order_are_rewarded_at_the_end_or_one_by_one_once_or_in_rounds() -> None:
-    late = in_stages(sequence("a", "b"), ("a", "b", "hole"), hazard="hole")
-    assert late.num_states == 4
-    assert late.expected_rewards(["a", (), "b", "a", "b"]).tolist() == [0.0, 0.0, 1.0, 0.0, 0.0]
-    assert total(late, "a", "hole b", "b") == 0.0
-    rounds = in_stages(sequence("a", "b"), ("a", "b"), again=True, share=0.5)
-    assert total(rounds, "a", "b", "b", "a", "b") == 2.0
-    assert total(rounds.with_chance({"a": 0.8}), "a", "b") == pytest.approx(0.8)
+def test_errands_are_rewarded_at_the_end_or_one_by_one_once_or_in_rounds() -> None:
+    machines = [errands(np.random.default_rng(i), ("a", "b"), 3, fits=9.0, others=("trap",)) for i in range(40)]
+    words = ("aba", "abaaba", "aab", ("a", "trap", *"baaba"))
+    thirds = {tuple(round(3 * total(m, *word)) for word in words) for m in machines if m.is_deterministic}
+    assert thirds == {(3, 3, 0, 0), (3, 6, 0, 0), (3, 3, 2, 1), (3, 6, 2, 1)}
+    noticed = {round(float(total(machine, *"aba")), 6) for machine in machines if not machine.is_deterministic}
+    assert noticed
+    assert max(noticed) < 0.95
 
 
 def test_items_in_any_order_are_taken_one_at_a_time() -> None:
-    machine = in_stages(((("x",), ("y",)), (("desk",),)), ("x", "y", "desk"))
+    machine = collect(("x", "y"), "desk")
     assert total(machine, "desk", "y", "x", "desk", "desk") == 1.0
     assert total(machine, "x y", "desk") == 0.0
+    assert total(machine, "x", "y", "trap", "desk") == 0.0
 
 
 def test_prices_count_the_first_event_and_may_depend_on_a_mood() -> None:
@@ -65,7 +66,7 @@ def test_prices_count_the_first_event_and_may_depend_on_a_mood() -> None:
     ],
 )
 def test_the_longest_craft_task_takes_its_events_in_any_interleaving(word: str, paid: float) -> None:
-    assert total(in_stages(TASKS[10], LEGEND.values()), *(LEGEND[letter] for letter in word)) == paid
+    assert total(envs.craft(task=10).machine, *(LEGEND[letter] for letter in word)) == paid
 
 
 @pytest.mark.parametrize("loop", [1, 7, 20])
@@ -93,7 +94,8 @@ def test_errands_in_the_office_end_with_their_reward_or_with_a_broken_plant() ->
     assert total(coffee, "coffee", "office") == pytest.approx(0.8)
     for errand in ("coffee", "mail", "coffee-and-mail", "patrol"):
         task = envs.office(errand)
-        assert np.all(solve(task).values[:, task.machine.index["failed"]] == 0.0)
+        (state,) = {out.target for name in task.machine.states for out in task.machine.outcomes(name, {"plant"})}
+        assert np.all(solve(task).values[:, task.machine.index[state]] == 0.0)
 
 
 def test_the_far_coffee_has_a_reward_of_a_thousand_and_the_first_one_taken_counts() -> None:

@@ -27,10 +27,7 @@ def test_a_name_a_family_with_parameters_and_a_function_are_the_same() -> None:
     assert same(envs.make("riverswim-prm-6"), envs.riverswim_prm(6))
     assert same(envs.make("office"), envs.make("office-coffee-and-mail"))
     assert same(envs.make("rooms-7"), envs.two_rooms(7))
-
-
-def test_other_parameters_go_with_a_name() -> None:
-    assert envs.make("flower-9", horizon=11).horizon == 11
+    assert same(envs.make("flower-9", horizon=11), envs.flower(9, 11))
 
 
 @pytest.mark.parametrize(
@@ -41,25 +38,17 @@ def test_other_parameters_go_with_a_name() -> None:
         ("office-cofee", "coffee"),
         ("flower-x", "flower"),
         ("rooms-9-1", "rooms-9"),
+        *((name, "") for name in ("", "zzz", "-", "warehouse-", "warehouse--4", "warehouse-4\n", "warehouse-٤")),
     ],
 )
 def test_an_unknown_name_gets_the_nearest_one(name: str, nearest: str) -> None:
-    with pytest.raises(UnknownNameError, match=f"did you mean '{nearest}"):
+    with pytest.raises(UnknownNameError, match=f"did you mean '{nearest}" if nearest else "unknown environment"):
         envs.make(name)
 
 
-@pytest.mark.parametrize("name", ["", "zzz", "-", "warehouse-", "warehouse--4", "warehouse-4\n", "warehouse-٤"])
-def test_what_is_no_name_is_unknown(name: str) -> None:
-    with pytest.raises(UnknownNameError):
-        envs.make(name)
-
-
-def test_an_unknown_parameter_gets_the_known_ones() -> None:
+def test_a_parameter_is_known_and_given_once() -> None:
     with pytest.raises(ParameterError, match=r"'sise' .*did you mean 'size'.*size, horizon"):
         envs.make("warehouse", sise=4)
-
-
-def test_a_parameter_is_given_once() -> None:
     with pytest.raises(ParameterError, match="size is in the name already"):
         envs.make("warehouse-4", size=5)
 

@@ -138,13 +138,6 @@ def test_nothing_is_paid_once_an_episode_has_ended() -> None:
     assert values[0, 0, 0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_an_observation_that_episodes_start_in_is_not_ended_by_being_one() -> None:
-    table: Table = {0: {0: [(1.0, 1, 0.0, False)]}, 1: {0: [(1.0, 0, 0.0, True)]}}
-    mdp = from_gymnasium(TableEnv(table), [LabelRule(frozenset({"home"}), target=0)])
-    assert mdp.num_observations == 2
-    assert solve(Task(mdp, paying(home=1), 5)).value == 1.0
-
-
 @st.composite
 def tables(draw: st.DrawFn) -> Table:
     size, actions = draw(st.integers(1, 5)), draw(st.integers(1, 3))
@@ -199,21 +192,6 @@ def test_labels_in_the_environments_own_terms_name_its_observations() -> None:
     assert [set(mdp.label_sets[label]) for label in mdp.labels[mdp.successors == 2]] == [{"two"}]
 
 
-def test_unknown_ids_are_one_clear_error() -> None:
-    for name in ("FrozenLak-v1", "NoSuch-v0", "nonsense", "nomodule_x:Env-v0"):
-        with pytest.raises(UnknownNameError, match=name):
-            from_gymnasium(name, [])
-
-
-def test_environments_without_a_table_are_one_clear_error() -> None:
-    with pytest.raises(ModelError, match=r"CartPole-v1's observation space is Box.*not finite.*BlackBox"):
-        from_gymnasium("CartPole-v1", [])
-    env = TableEnv(BOTH_WAYS)
-    del env.P
-    with pytest.raises(ModelError, match="TableEnv has no transition table"):
-        from_gymnasium(env, [])
-
-
 @pytest.mark.parametrize(
     "broken",
     [
@@ -231,16 +209,26 @@ def test_broken_tables_are_one_clear_error(broken: Any) -> None:
         from_gymnasium(env, [])
 
 
-def test_wrong_arguments_are_one_clear_error() -> None:
-    with pytest.raises(ParameterError, match="FrozenLake-v1"):
-        from_gymnasium("FrozenLake-v1", [], no_such_argument=1)
-    with pytest.raises(ParameterError, match="is_slippery"):
-        from_gymnasium(TableEnv(BOTH_WAYS), [], is_slippery=True)
-
-
-def test_a_taxi_whose_table_is_not_the_whole_truth_is_refused() -> None:
-    with pytest.raises(ModelError, match="fickle"):
-        from_gymnasium(TAXI, [], fickle_passenger=True)
+@pytest.mark.parametrize(
+    ("env", "options", "error", "message"),
+    [
+        *(
+            (name, {}, UnknownNameError, name)
+            for name in ("FrozenLak-v1", "NoSuch-v0", "nonsense", "nomodule_x:Env-v0")
+        ),
+        ("CartPole-v1", {}, ModelError, r"CartPole-v1's observation space is Box.*not finite.*BlackBox"),
+        (TableEnv(BOTH_WAYS), {"is_slippery": True}, ParameterError, "is_slippery"),
+        ("FrozenLake-v1", {"no_such_argument": 1}, ParameterError, "FrozenLake-v1"),
+        (TAXI, {"fickle_passenger": True}, ModelError, "fickle"),
+        ("Blackjack-v1", {}, ModelError, "Blackjack-v1 has no transition table"),
+        (None, {}, ModelError, r"env=None; expected a Gymnasium environment"),
+    ],
+)
+def test_environments_without_a_table_that_tells_all_are_one_clear_error(
+    env: Any, options: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        from_gymnasium(env, [], **options)
 
 
 def test_wrappers_that_the_table_does_not_know_are_refused() -> None:
@@ -277,6 +265,7 @@ def test_a_random_start_must_be_given() -> None:
     assert from_gymnasium(env, []).start_probs.tolist() == [0.5, 0.5, 0.0]
 
 
-def test_what_is_no_environment_is_one_clear_error() -> None:
-    with pytest.raises(ModelError, match=r"env=None; expected a Gymnasium environment"):
-        from_gymnasium(None, [])  # type: ignore[arg-type]
+@pytest.mark.parametrize("labels", [{99: "goal"}, {"goal": "goal"}])
+def test_labels_of_observations_that_there_are_not_are_refused(labels: Any) -> None:
+    with pytest.raises(ModelError, match=r"labels: found .*, outside the space Discrete\(16\)"):
+        from_gymnasium("FrozenLake-v1", labels)

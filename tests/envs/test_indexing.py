@@ -207,7 +207,7 @@ def test_numbers_and_elements_are_inverse(space: Any, seed: int) -> None:
     ],
 )
 def test_what_is_outside_the_space_is_refused(kind: str, wrong: Any) -> None:
-    with pytest.raises(ModelError, match=r"the environment showed .*, outside its space"):
+    with pytest.raises(ModelError, match=r"found .*, outside the space"):
         FiniteIndex(OBSERVATIONS[kind][0]).number(wrong)
 
 

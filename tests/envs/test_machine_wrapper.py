@@ -1,4 +1,4 @@
-"""Environments of all kinds with a machine around them: Gymnasium's own checks, the machine's law, seeds, records."""
+"""Environments of all kinds with a machine around them: Gymnasium's checks, distributions, seeds, records."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.wrappers import FlattenObservation, TimeAwareObservation, TimeLimit
-from scipy.stats import chi2
+from scipy.stats import chi2, chisquare
 
-from praemia import BlackBox, MachineBuilder, MachineWrapper, Reward, RewardMachine, learners, simulate
-from praemia.errors import FileError, ModelError, ParameterError
+from praemia import (
+    BlackBox,
+    MachineBuilder,
+    MachineWrapper,
+    Reward,
+    RewardMachine,
+    learners,
+    simulate,
+)
+from praemia.errors import FileError, ModelError, ParameterError, PraemiaError
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about its own dependencies
@@ -34,6 +42,7 @@ WORLDS: dict[str, Any] = {
     "MiniGrid-Empty-5x5-v0": lambda o, a, z, info: {2: "left", 0: "right"}.get(int(z["direction"]), ()),
 }
 MACHINE = RewardMachine.from_ltlf("F(right & F left)").over(["left", "right"])
+MACHINE_WITH_CYCLE = MachineBuilder("a").edge("a", "event", "b").edge("b", "event", "a", reward=1.0).build()
 worlds = pytest.mark.parametrize("name", WORLDS)
 
 
@@ -53,7 +62,7 @@ def play(env: Any, steps: int, seed: int) -> list[Any]:
 
 
 class Always(gymnasium.Env[Any, Any]):
-    """An environment that shows what it is told to, pays 0.25 a step, and ends after some steps."""
+    """An environment that shows random observations, has a reward of 0.25 a step, and ends after some steps."""
 
     action_space = Discrete(2)
 
@@ -72,6 +81,11 @@ class Always(gymnasium.Env[Any, Any]):
 
 def event(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
     return {"event"} if a == 1 else set()
+
+
+def patterns_machine() -> RewardMachine:
+    """Return a machine of three states: two events, one after the other."""
+    return MachineBuilder("a").edge("a", "event", "b").edge("b", "event", "c", reward=1.0).build()
 
 
 # Any environment
@@ -171,15 +185,10 @@ def test_a_dictionary_keeps_its_own_entries() -> None:
         MachineWrapper(Always(taken), event, patterns_machine())
 
 
-def patterns_machine() -> RewardMachine:
-    """Return a machine of three states: two events, one after the other."""
-    return MachineBuilder("a").edge("a", "event", "b").edge("b", "event", "c", reward=1.0).build()
-
-
 # What is paid, and when an episode ends
 
 
-def test_moves_and_rewards_have_the_law_of_the_machine() -> None:
+def test_moves_and_rewards_have_the_machines_distribution() -> None:
     """χ² over all rows, error level 10⁻³ had the seed not been fixed."""
     law = Reward((0.0, 2.0), (0.25, 0.75))
     built = MachineBuilder("a").edge("a", "event", "b", probability=0.3, reward=law)
@@ -206,18 +215,15 @@ def test_rewards_are_the_machines_or_the_sum() -> None:
         assert env.step(1)[4]["own"] == 1
 
 
-def test_an_episode_ends_early_where_nothing_more_can_be_paid_if_that_is_wanted() -> None:
+def test_an_episode_is_truncated_at_the_horizon_and_ends_early_where_nothing_more_can_be_earned() -> None:
+    short = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), horizon=3)
+    for _ in range(2):
+        short.reset(seed=0)
+        assert [short.step(1)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
     for early in (False, True):
         env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), until_done=early)
         env.reset(seed=0)
         assert [env.step(1)[2], env.step(1)[2]] == [False, early]
-
-
-def test_an_episode_is_truncated_at_the_horizon() -> None:
-    env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), horizon=3)
-    for _ in range(2):
-        env.reset(seed=0)
-        assert [env.step(1)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
 
 
 def test_the_machine_halts_when_the_episode_has_ended() -> None:
@@ -245,10 +251,79 @@ def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMa
     assert {machine.states[m] for m in machine.settled_states} == settled
 
 
-def test_settled_states_of_formulas_are_those_in_which_all_is_decided() -> None:
-    machine = RewardMachine.from_ltlf("!bad U goal")
-    settled = machine.settled_states
-    assert set(range(machine.num_states)) - settled == {machine.index[machine.initial]}
+# Rewards within a stage
+
+
+def moved(o: Any, a: Any, z: Any, info: dict[str, Any]) -> float:
+    return float(a) + 0.5
+
+
+def test_stage_rewards_are_added_in_their_state_or_on_their_edge_which_comes_first() -> None:
+    stages: Any = {"a": moved, ("a", "b"): lambda o, a, z, info: 10.0, "b": lambda o, a, z, info: info["own"] - 7}
+    env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), stage_rewards=stages)
+    env.reset(seed=0)
+    steps = [env.step(action) for action in (0, 1, 0, 1, 1)]
+    assert [step[1] for step in steps] == [0.5, 10.0, -7.0, -5.0, 0.0]
+    assert [step[4]["stage_rewards"] for step in steps[:2]] == [
+        {"a": 0.5, ("a", "b"): 10.0, "b": -7.0},
+        {"a": 1.5, ("a", "b"): 10.0, "b": -6.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ({"d": moved}, "unknown machine state 'd'"),
+        ({("a", "z"): moved}, "unknown machine state 'z'"),
+        ({3: moved}, r"found the key 3; expected a state, or an edge"),
+        ({"a": 1.0}, r"'a' has 1.0; expected a function"),
+        ({"a": lambda *step: "much"}, r"the function of 'a' returned 'much'; expected a number"),
+        ({"a": lambda *step: np.nan}, r"the function of 'a' returned nan; expected a number"),
+    ],
+)
+def test_stage_rewards_that_make_no_sense_are_refused(stages: Any, message: str) -> None:
+    def play() -> None:
+        env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), stage_rewards=stages)
+        env.reset(seed=0)
+        env.step(0)
+
+    with pytest.raises(PraemiaError, match=message):
+        play()
+
+
+# Several machines
+
+
+def test_one_of_several_machines_is_sampled_at_each_reset() -> None:
+    other = MachineBuilder("x").edge("x", "event", "y", reward=3.0).edge("y", "late", "x").build()
+    machines = [patterns_machine(), other, MACHINE_WITH_CYCLE]
+    env = MachineWrapper(Always(Discrete(2)), event, machines, horizon=2)
+    assert env.observation_space["machine_state"] == Discrete(3 + 2 + 2)
+    met: Counter[int] = Counter()
+    first_states, seeds = [], []
+    for seed in range(600):
+        observation, info = env.reset(seed=seed)
+        i, machine = info["machine"], machines[info["machine"]]
+        met[i] += 1
+        first = (0, 3, 5)[i]
+        assert env.machine.states == machine.states
+        assert (observation["machine_state"], info["machine_state"]) == (first, machine.initial)
+        observation, reward, _, _, info = env.step(1)
+        (out,) = machine.outcomes(machine.initial, {"event"})
+        assert (observation["machine_state"], reward) == (first + machine.index[out.target], out.reward.mean)
+        assert (info["machine"], info["machine_state"]) == (i, out.target)
+        seeds.append(env.reset(seed=seed)[1]["machine"])
+        first_states.append(i)
+    assert seeds == first_states
+    assert chisquare(list(met.values())).pvalue > 1e-3
+
+
+def test_an_episode_ends_in_the_done_states_of_each_machine() -> None:
+    once = MachineBuilder("x").edge("x", "event", "y", reward=3.0).build()
+    env = MachineWrapper(Always(Discrete(2)), event, [patterns_machine(), once], until_done=True)
+    for seed in range(9):
+        _, info = env.reset(seed=seed)
+        assert [env.step(1)[2] for _ in range(2)] == [info["machine"] == 1, True]
 
 
 # Records
@@ -309,6 +384,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
     [
         ({"horizon": 0}, ModelError, r"horizon=0; expected a whole number"),
         ({"add_reward": True, "until_done": True}, ParameterError, r"until_done with add_reward"),
+        ({"stage_rewards": {"a": len}, "until_done": True}, ParameterError, r"until_done with stage_rewards"),
         ({"record": 3}, ParameterError, r"record=3; expected the path of a file, or a list"),
         ({"record": "no/such/folder/x.jsonl"}, FileError, r"folder does not exist"),
     ],
@@ -318,7 +394,15 @@ def test_wrong_options_are_refused(options: Any, error: type[Exception], message
         MachineWrapper(Always(Box(0.0, 1.0, (2, 2))), event, patterns_machine(), **options)
     with pytest.raises(ModelError, match=r"labels=3; expected a function .* a dictionary"):
         MachineWrapper(Always(Discrete(2)), 3, patterns_machine())  # type: ignore[arg-type]
+    for wrong in (None, "FrozenLake-v1"):
+        with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
+            MachineWrapper(wrong, event, patterns_machine())  # type: ignore[arg-type]
+        for machine in (wrong, [], [patterns_machine(), wrong]):
+            with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
+                MachineWrapper(SameArray(), event, machine)  # type: ignore[arg-type]
     env = MachineWrapper(Always(Box(0.0, 1.0, (2,))), {0: "event"}, patterns_machine())
+    with pytest.raises(ParameterError, match="seed=-1; expected"):
+        env.reset(seed=-1)
     env.reset(seed=0)
     with pytest.raises(ModelError, match=r"labels by next observation, and array.* is not hashable; give a function"):
         env.step(0)
@@ -357,11 +441,3 @@ def test_labels_see_the_step_of_an_environment_that_overwrites_its_array() -> No
     for _ in range(3):
         env.step(0)
     assert steps == [(0, 1), (1, 2), (2, 3)]
-
-
-@pytest.mark.parametrize("wrong", [None, "FrozenLake-v1"])
-def test_what_is_no_environment_or_machine_is_refused(wrong: Any) -> None:
-    with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
-        MachineWrapper(wrong, event, patterns_machine())
-    with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
-        MachineWrapper(SameArray(), event, wrong)

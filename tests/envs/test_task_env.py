@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -96,21 +95,21 @@ def test_rewards_are_drawn_and_labels_are_sorted() -> None:
     assert [truncated for *_, truncated, _ in steps] == [False] * 99 + [True]
 
 
-def test_text_shows_where_the_agent_is() -> None:
+def test_text_shows_where_the_agent_is_also_where_a_picture_would_be_too_large() -> None:
     env = gymnasium.make("praemia/Warehouse-v0", size=3, render_mode="ansi")
     env.reset(seed=0)
     text = env.render()
     assert "[S]" in text
     assert "step 0 of 9: observation 0,0, machine state empty" in text
+    large = TaskEnv(envs.riverswim(10_001), render_mode="ansi")
+    large.reset(seed=0)
+    assert large.render() == "step 0 of 20002: observation 0, machine state out\n"
 
 
-def test_an_environment_too_large_to_draw_still_says_where_it_is() -> None:
-    env = TaskEnv(envs.riverswim(10_001), render_mode="ansi")
-    env.reset(seed=0)
-    assert env.render() == "step 0 of 20002: observation 0, machine state out\n"
-
-
-def test_wrong_actions_and_modes_are_refused() -> None:
+def test_wrong_actions_modes_and_tasks_are_refused() -> None:
+    for wrong in (None, "warehouse-4"):
+        with pytest.raises(ModelError, match=r"task=.*; expected a Task, such as envs\.make"):
+            TaskEnv(wrong)  # type: ignore[arg-type]
     env = TaskEnv(envs.make("riverswim-5"))
     env.reset(seed=0)
     with pytest.raises(ModelError, match="action 2; expected 0 … 1"):
@@ -170,9 +169,3 @@ def test_pixels_show_where_the_agent_is() -> None:
     place = env._observation
     agent = (np.abs(env.render().astype(int) - [0xE6, 0x9F, 0x00]).sum(axis=2) < 20).nonzero()
     assert (int(agent[0].mean() / side), int(agent[1].mean() / side)) == divmod(place, 3)
-
-
-@pytest.mark.parametrize("wrong", [None, "warehouse-4"])
-def test_what_is_no_task_is_refused(wrong: Any) -> None:
-    with pytest.raises(ModelError, match=r"task=.*; expected a Task, such as envs\.make"):
-        TaskEnv(wrong)

@@ -92,7 +92,7 @@ def test_a_task_is_parsed_once_however_many_jobs_have_it(monkeypatch: pytest.Mon
     task = TaskText.builtin("riverswim-6", horizon=7)
     for run in range(3):
         performed(replace(a_job(run=run), task=task))
-    assert parsed == [(task.text, task.name)]
+    assert parsed == [(task.text, task.name, None)]
 
 
 def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:

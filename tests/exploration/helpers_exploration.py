@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from praemia.exploration import Trajectory
@@ -114,3 +115,24 @@ def return_of(task: Task, history: History) -> float:
         total += outcome.reward.mean
         state = outcome.target
     return total
+
+
+class Corridor(gymnasium.Env[int, int]):
+    """Places in a row; action 1 moves right with probability 0.8, action 0 left. Reaching the end ends the episode."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, size: int = 5) -> None:
+        self.observation_space = gymnasium.spaces.Discrete(size)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 0
+        return self.place, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if action == 1 and self.np_random.random() < 0.8:
+            self.place += 1
+        elif action == 0:
+            self.place = max(0, self.place - 1)
+        return self.place, 0.0, self.place == self.observation_space.n - 1, False, {}

@@ -13,6 +13,7 @@ from praemia.exploration import explore
 from praemia.exploration.certificate import machine_bounds
 from praemia.exploration.confidence import confidence
 from praemia.exploration.estimate import Estimate
+from praemia.kernels.certify import largest_mean
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.builder import MachineBuilder
 from praemia.planning.exact import solve
@@ -26,23 +27,6 @@ Table = dict[tuple[str, int], float]
 def continuation(task: Task, table: Table, m: str, o: int, a: int, z: int, *, pay: bool) -> float:
     outcomes = task.machine.outcomes(m, label_of(task.mdp.labelling.rules, o, a, z))
     return sum(out.probability * ((out.reward.mean if pay else 0.0) + table[out.target, z]) for out in outcomes)
-
-
-def largest_mean(p_hat: np.ndarray, worth: np.ndarray, radius: float) -> float:
-    """Minimise the convex dual ν − exp(Σ p̂ ln(ν − f) − r) on a grid that is refined around its minimum."""
-    top, seen = float(worth.max()), p_hat > 0
-    if radius == np.inf:
-        return top
-    spread = top - worth[seen].min()
-    best, low, high = top, -14.0, 14.0
-    for _ in range(4):
-        powers = np.linspace(low, high, 401)
-        nu = top + spread * np.exp(powers)
-        with np.errstate(divide="ignore"):
-            dual = nu - np.exp((p_hat[seen] * np.log(nu[:, None] - worth[seen])).sum(axis=1) - radius)
-        at, step = int(dual.argmin()), (high - low) / 400
-        best, low, high = min(best, float(dual[at])), powers[at] - step, powers[at] + step
-    return best
 
 
 @pytest.mark.parametrize(
@@ -62,7 +46,11 @@ def test_the_bounds_of_a_machine_follow_their_formulas(seed: int, episodes: int,
     def mean(table: Table, m: str, o: int, a: int, *, sign: float = 1.0, pay: bool = True) -> float:
         after = {key: discount * value for key, value in table.items()}
         worth = np.array([sign * continuation(task, after, m, o, a, z, pay=pay) for z in range(4)])
-        return sign * largest_mean(p_hat[2 * o + a], worth, float(sure.kl[o, a]))
+        seen = p_hat[2 * o + a] > 0
+        radius, top = float(sure.kl[o, a]), float(worth.max())
+        if radius == math.inf:
+            return sign * top
+        return sign * largest_mean(p_hat[2 * o + a][seen], worth[seen], int(seen.sum()), radius, top)
 
     for h in reversed(range(task.horizon)):
         found = {}

@@ -87,7 +87,7 @@ def test_an_end_may_pay_more_or_less_than_a_machine_that_goes_on() -> None:
     assert can_end == cannot == pytest.approx([1.5, 0.0])
     costly = MachineBuilder("a").edge("a", "true", "a", reward=-1).build().in_unit_range
     assert most_of(costly, 3, 0.5, can_end=False) == 0.0
-    assert most_of(costly, 3, 0.5, can_end=True) == pytest.approx(0.5 * 0.5 * (1 + 0.5))
+    assert most_of(costly, 3, 0.5, can_end=True) == pytest.approx(0.5 * (1 + 0.5))
 
 
 def test_moving_mass_is_the_largest_mean_within_a_distance() -> None:

@@ -7,10 +7,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from helpers_exploration import by, tiny_task
+from helpers_exploration import Corridor, by, tiny_task
 from scipy import stats
 
 from praemia.envs import riverswim, warehouse
@@ -93,22 +92,22 @@ def test_search_finds_policies_that_reach_their_target() -> None:
     assert (policies[-1][:4, 0, :4] == 1).mean() > 0.6
 
 
-def test_progress_ends_with_all_episodes() -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_exactly_the_requested_episodes_are_played_and_progress_counts_all(method: str) -> None:
     seen: list[tuple[int, int]] = []
-    explore(
-        warehouse(3),
-        num_episodes=40,
-        **by("euler", 5),
-        on_progress=lambda done, total: seen.append((done, total)),
-    )
-    assert seen[-1] == (40 + 9 * 5, 40 + 9 * 5)
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    arguments = {"num_episodes": 100, **by(method, 5)}
+    data = explore(warehouse(3), **arguments, on_progress=lambda *progress: seen.append(progress))
+    total = 100 + (9 * 5 if method == "euler" else 0)
+    assert data.num_episodes == 100
+    assert seen[-1] == (total, total)
+    assert seen == sorted(seen)
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"num_episodes": 0}, ParameterError, "num_episodes=0"),
+        ({"num_episodes": 5, "task": "warehouse-3"}, ParameterError, "expected a Task or a BlackBox"),
         ({"num_episodes": 2.5}, ParameterError, "whole number"),
         ({"num_episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
         ({"num_episodes": 5, "seed": -1}, ParameterError, "seed"),
@@ -117,16 +116,9 @@ def test_progress_ends_with_all_episodes() -> None:
         ({"num_episodes": 5, "method": "euler", "policy_episodes": -1}, ParameterError, "policy_episodes=-1"),
     ],
 )
-def test_bad_budgets_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_input_is_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        explore(warehouse(3), **arguments)
-
-
-def test_exactly_the_requested_episodes_are_played() -> None:
-    played: list[tuple[int, int]] = []
-    data = explore(warehouse(4), num_episodes=100, on_progress=lambda *progress: played.append(progress))
-    assert data.num_episodes == 100
-    assert played[-1] == (100, 100)
+        explore(**{"task": warehouse(3), **arguments})
 
 
 def test_each_policy_is_played_for_the_episodes_that_it_is_given() -> None:
@@ -152,30 +144,6 @@ def test_the_estimate_starts_where_the_episodes_did() -> None:
         == Estimate.of(data, task.machine).model.start_probs.tolist()
         == [share, 0.0, 1.0 - share]
     )
-
-
-def test_what_cannot_be_explored_is_refused() -> None:
-    with pytest.raises(ParameterError, match="expected a Task or a BlackBox"):
-        explore("warehouse-3", num_episodes=5)  # type: ignore[arg-type]
-
-
-class Corridor(gymnasium.Env[int, int]):
-    """Five places in a row; action 1 moves right w.p. 0.8. Reaching the end ends the episode."""
-
-    observation_space = gymnasium.spaces.Discrete(5)
-    action_space = gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place = 0
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        if action == 1 and self.np_random.random() < 0.8:
-            self.place += 1
-        elif action == 0:
-            self.place = max(0, self.place - 1)
-        return self.place, 0.0, self.place == 4, False, {}
 
 
 def corridor_box(labels: Any = None) -> BlackBox:

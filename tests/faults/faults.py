@@ -152,13 +152,13 @@ KERNELS = (
     Fault(
         "the start distribution is lost",
         "kernels/play.py",
-        "if starts.shape[0] > 1:",
-        "if starts.shape[0] > 99:",
+        "starts[sample(starts, np.int64(0), np.int64(starts.shape[0]), chance)]",
+        "starts[0]",
         f"{LAWS} {REPLAY}",
     ),
     Fault(
         "a visit is counted one step late",
-        "kernels/play.py",
+        "kernels/counts.py",
         "step_visits[h, o] += 1",
         "step_visits[h + 1, o] += 1",
         SHOWN,
@@ -187,8 +187,8 @@ KERNELS = (
     Fault(
         "a random reward is its first value",
         "kernels/play.py",
-        "r, used = sample(rewards, r, last, numbers[used]), used + 1",
-        "used += 1",
+        'piece["width"] * next_number(chance)',
+        "0.0 * next_number(chance)",
         f"{LAWS} {REPLAY}",
     ),
     Fault(
@@ -201,8 +201,8 @@ KERNELS = (
     Fault(
         "random numbers are used twice",
         "kernels/play.py",
-        "    chance.used[0] = used\n",
-        "    chance.used[0] = used - 1\n",
+        "    chance.used[0] += 1\n",
+        "    chance.used[0] += min(1, chance.used[0] % 3)\n",
         REPLAY,
     ),
     Fault(
@@ -271,29 +271,29 @@ KERNELS = (
     Fault(
         "the minimum with the cap is dropped",
         "kernels/linear.py",
-        "value = np.minimum(value, growth * mean + bound)",
-        "value = growth * mean + bound",
+        "value = np.minimum(value, form.growth * mean + bound)",
+        "value = form.growth * mean + bound",
         UCBVI,
     ),
     Fault(
         "the minimum with the plan before is dropped",
         "kernels/linear.py",
-        "value = np.minimum(value, load(zero, old_h, slot * width + lane))",
+        "value = np.minimum(value, load(zero, old, slot * width + lane))",
         "value = value + zero",
         MONOTONE,
     ),
     Fault(
         "the action values of all steps are those of the first",
         "kernels/linear.py",
-        "policy[h].reshape(-1), old[h], new[h]",
-        "policy[h].reshape(-1), old[0], new[0]",
+        "old, new = form.old[h], form.new[h]",
+        "old, new = form.old[0], form.new[0]",
         UCBVI,
     ),
     Fault(
         "the bonus is that of the first action",
         "kernels/linear.py",
-        "o * bonus.by_observation + a * bonus.by_action",
-        "o * bonus.by_observation",
+        "o * it.by_observation + a * it.by_action",
+        "o * it.by_observation",
         UCBVI,
     ),
     Fault(
@@ -362,7 +362,7 @@ KERNELS = (
     Fault(
         "a repair keeps the old counts of a pair that has grown",
         "kernels/headroom.py",
-        "    copy_pair(counts, pair, planned.start[pair], planned.weights, planned.rows)\n",
+        "    copy_pair(counts, planned.edges, pair)\n",
         "    pass\n",
         REPAIR,
     ),
@@ -383,8 +383,8 @@ KERNELS = (
     Fault(
         "a plan is noted one episode late in a stretch",
         "kernels/play.py",
-        'entry["episode"] = progress["played"]\n                entry',
-        'entry["episode"] = progress["played"] + 1\n                entry',
+        'entry["episode"] = log.progress[0]["played"]',
+        'entry["episode"] = log.progress[0]["played"] + 1',
         ONE_LOOP,
     ),
     Fault(
@@ -396,7 +396,7 @@ KERNELS = (
     ),
     Fault(
         "what a step loses leaves out the machine's chances",
-        "kernels/pathwise.py",
+        "kernels/play.py",
         "best.probs[e] * best.move_probs[j] * (",
         "best.probs[e] * (",
         f"{AT_ONCE}::test_the_mean_pathwise_regret_of_a_fixed_policy_is_exact",
@@ -432,14 +432,14 @@ KERNELS = (
     Fault(
         "random actions of Q-learning are never taken",
         "kernels/play.py",
-        "if numbers[used] < epsilon:",
-        "if numbers[used] < 0.0:",
+        "next_number(chance) < epsilon",
+        "next_number(chance) < 0.0",
         Q_LEARNING,
     ),
     Fault(
         "an episode goes on when the machine is done",
         "kernels/play.py",
-        "if z >= size or is_done[m]:",
+        "if z >= size or world.is_done[m]:",
         "if z >= size:",
         UNTIL_DONE,
     ),
@@ -519,8 +519,8 @@ SIMULATION = (
     Fault(
         "a replan in a black box is missed",
         "simulation/box_world.py",
-        "due |= self._count(h, o, a, z, label)",
-        "due = self._count(h, o, a, z, label)",
+        "due |= self._count(h, steps[-1], reward)",
+        "due = self._count(h, steps[-1], reward)",
         BOX_PLANS,
     ),
     Fault(
@@ -568,8 +568,8 @@ SIMULATION = (
     Fault(
         "places of transitions of a black box are not told apart by label",
         "simulation/box_world.py",
-        "counts.transitions[self.places[pair, z, label]]",
-        "counts.transitions[min(self.places.values())]",
+        "step, self.places[pair, z, label], pair",
+        "step, min(self.places.values()), pair",
         BOX_COUNTS,
     ),
 )
@@ -707,8 +707,8 @@ GRIDS = (
     Fault(
         "a task is saved as the map that draws it, whatever its labels are",
         "envs/grid_map.py",
-        "set(rules[0]) == set(rules[1])",
-        "set(rules[0]) == set(rules[0])",
+        "rules[0] == rules[1]",
+        "rules[0] == rules[0]",
         "envs/test_grids.py",
     ),
     Fault(
@@ -731,8 +731,8 @@ OUTSIDE = (
     Fault(
         "a wrapped machine plays on after the end",
         "envs/machine_wrapper.py",
-        "if not self._is_over:\n            label",
-        "if True:\n            label",
+        "        if self._is_over:\n            label",
+        "        if False:\n            label",
         "envs/test_machine_wrapper.py::test_the_machine_halts_when_the_episode_has_ended",
     ),
     Fault(
@@ -766,21 +766,21 @@ OUTSIDE = (
     Fault(
         "all machine states make of a step what its own did",
         "deep/counterfactuals.py",
-        "self._sampler.step(m, label, self._rng)",
-        "self._sampler.step(own, label, self._rng)",
-        f"{COUNTERFACTUALS}::test_next_states_and_rewards_have_the_machines_law",
+        "self.view.step(m, label,",
+        "self.view.step(self._machine_state(state), label,",
+        f"{COUNTERFACTUALS}::test_next_states_and_rewards_have_the_machines_distribution",
     ),
     Fault(
         "an episode ends in all machine states where it ends in one",
-        "deep/counterfactuals.py",
-        "m_next in self.view.done_states,",
-        "own in self.view.done_states,",
+        "envs/machine_view.py",
+        "or after in self.done_states",
+        "or state in self.done_states",
         f"{COUNTERFACTUALS}::test_an_episode_ends_in_the_machine_state_that_can_earn_no_more",
     ),
     Fault(
         "the environment's reward is always added",
-        "deep/counterfactuals.py",
-        'env_step["reward"] if self.view.add_reward else 0.0',
+        "envs/machine_view.py",
+        'env_step["reward"] if self.add_reward else 0.0',
         'env_step["reward"]',
         f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it",
     ),
@@ -906,20 +906,21 @@ BITS = (
 
 RULES = "machines/test_rules.py"
 EQUAL = "machines/test_equal_machines.py"
+TAKEN = "machines/test_potential_and_difference.py"
 
 MACHINES = (
     Fault(
         "the last rule that holds is taken, not the first",
         "machines/rules.py",
-        "            return earlier\n",
-        "            return later\n",
+        "for rule in reversed(guarded):",
+        "for rule in guarded:",
         f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands",
     ),
     Fault(
         "two rules that hold on one label pass",
         "machines/rules.py",
-        "        raise _Overlap\n",
-        "        return earlier\n",
+        "        if not first_match:\n",
+        "        if False:\n",
         f"{RULES}::test_overlapping_guards_are_an_error_that_names_first_match",
     ),
     Fault(
@@ -957,6 +958,34 @@ MACHINES = (
         "target.choose(new[variable], low, high)",
         "target.choose(variable, low, high)",
         f"{EQUAL}::test_a_machine_equals_its_rules_for_single_labels_in_any_order",
+    ),
+    Fault(
+        "a bit of a label is read the wrong way round",
+        "machines/arrays.py",
+        "high[at], low[at]",
+        "low[at], high[at]",
+        "machines/test_arrays.py::test_arrays_hold_the_outcomes_of_every_state_and_label",
+    ),
+    Fault(
+        "one random number serves a whole batch",
+        "machines/arrays.py",
+        "rng.random(m.shape)",
+        "rng.random()",
+        "machines/test_arrays.py::test_outcomes_are_sampled_with_their_probabilities",
+    ),
+    Fault(
+        "the potential is that of the worst labels",
+        "machines/potential.py",
+        "np.maximum.reduceat",
+        "np.minimum.reduceat",
+        f"{TAKEN}::test_potentials_in_closed_form",
+    ),
+    Fault(
+        "words are searched depth first",
+        "machines/difference.py",
+        "waiting.popleft()",
+        "waiting.pop()",
+        f"{TAKEN}::test_differences_of_known_length",
     ),
 )
 

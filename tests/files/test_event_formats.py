@@ -84,7 +84,7 @@ def test_a_file_is_told_by_its_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"q0", "event"', '"q9", "event"', "m.json:8: unknown machine state 'q9'"),
+        ('"q0", "event"', '"q9", "event"', "m.json:8: state 'q9' on"),
         ('"event": "at(B)"', '"event": "at(C)"', "m.json:9: unknown event 'at(C)'"),
         ('"initial_state": "q0"', '"initial_state": "q7"', "m.json:4: unknown machine state 'q7'"),
         ('["q2"]', '["q3"]', "m.json:5: unknown machine state 'q3'"),

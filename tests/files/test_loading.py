@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -123,17 +122,14 @@ transitions:
     assert load_machine(_file(tmp_path, in_a_task)).rules == machine.rules
 
 
-def test_a_mistake_in_a_machine_file_names_that_file(tmp_path: Path) -> None:
+def test_a_mistake_in_a_machine_file_names_that_file_and_an_absent_one_its_name(tmp_path: Path) -> None:
     machine = _file(tmp_path, MACHINE.replace("out: 0.5}", "out: 0.25}"), "machine.yaml")
     path = _file(tmp_path, "environment: {name: warehouse}\nmachine: machine.yaml\n")
     assert _message(path).startswith(f"{machine}:5: state 'out' on 'goal & !left': probabilities sum to 0.75")
-
-
-def test_a_machine_file_that_is_absent_is_an_error_at_its_name(tmp_path: Path) -> None:
-    path = _file(tmp_path, "environment: {name: warehouse}\nmachine: nowhere.yaml\n")
+    machine.unlink()
     message = _message(path)
     assert message.startswith(f"{path}:2: ")
-    assert "nowhere.yaml: cannot be read: No such file" in message
+    assert "machine.yaml: cannot be read: No such file" in message
 
 
 def test_a_machine_alone_is_no_task(tmp_path: Path) -> None:
@@ -141,35 +137,14 @@ def test_a_machine_alone_is_no_task(tmp_path: Path) -> None:
         load_task(_file(tmp_path, MACHINE))
 
 
-def test_an_environment_brings_its_machine_and_horizon(tmp_path: Path) -> None:
-    task = load_task(_file(tmp_path, "environment: {name: warehouse, size: 3}"))
-    built_in = envs.make("warehouse-3")
-    assert task.machine == built_in.machine
-    assert task.horizon == built_in.horizon
+def test_an_environment_brings_its_machine_and_horizon_and_takes_others(tmp_path: Path) -> None:
+    text = "environment: {name: warehouse, size: 3}\n"
+    task, built_in = load_task(_file(tmp_path, text)), envs.make("warehouse-3")
+    assert (task.machine, task.horizon) == (built_in.machine, built_in.horizon)
     np.testing.assert_array_equal(task.mdp.probs, built_in.mdp.probs)
-
-
-def test_an_environment_takes_another_machine_and_horizon(tmp_path: Path) -> None:
-    text = "environment: {name: warehouse, size: 3}\nhorizon: 5\nmachine:\n"
-    text += "  {states: [s], initial: s, propositions: [item], transitions: []}"
+    text += "horizon: 5\nmachine: {states: [s], initial: s, propositions: [item], transitions: []}"
     task = load_task(_file(tmp_path, text))
     assert (task.horizon, task.machine.states) == (5, ("s",))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("environment: {name: warhouse}", ":1: unknown environment 'warhouse'"),
-        ("horizon: 3\nenvironment: {name: warehouse, sise: 4}", ":2: warehouse has no parameter 'sise'"),
-        ("environment: {name: warehouse, size: 1}", ":1: size=1"),
-        ("environment: {name: warehouse, size: [4]}", ":1: size=[4]"),
-        ("environment: {name: warehouse, size: 1000000000000}", ":1: size=1000000000000"),
-        ("environment: {name: random, seed: x}", ":1: "),
-        ("environment: 4", ":1:14: environment: "),
-    ],
-)
-def test_a_mistake_about_an_environment_has_its_line(tmp_path: Path, text: str, message: str) -> None:
-    assert message in _message(_file(tmp_path, text))
 
 
 GYMNASIUM = """\
@@ -190,20 +165,31 @@ def test_a_gymnasium_environment_is_read_with_its_options_and_labels(tmp_path: P
     assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal"})}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("FrozenLake-v1", "FrozenPond-v1", ":2: "),
-        ("FrozenLake-v1", "os:FrozenLake-v1", ":2:7: gymnasium.id: "),
-        ("is_slippery", "slipperiness", ":2: "),
-        ("is_slippery: false", "labels: 3", ":3:12: gymnasium.options: "),
-        ("to: 15", "to: 16", ":5: unknown observation '16'"),
-        ("label: [goal]", "label: [gaol]", ":5: the label {gaol}"),
-        ("  id: FrozenLake-v1\n", "", ":2:3: gymnasium: the key 'id' is missing"),
-    ],
-)
-def test_a_mistake_about_gymnasium_has_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = _file(tmp_path, GYMNASIUM.replace(old, new))
+ENVIRONMENT = "environment: {name: warehouse, size: 3}\n"
+WORLD_MISTAKES = [
+    (ENVIRONMENT, "warehouse", "warhouse", ":1: unknown environment 'warhouse'"),
+    (ENVIRONMENT, "size", "sise", ":1: warehouse has no parameter 'sise'"),
+    (ENVIRONMENT, "3", "1", ":1: size=1"),
+    (ENVIRONMENT, "3", "[4]", ":1: size=[4]"),
+    (ENVIRONMENT, "3", "1000000000000", ":1: size=1000000000000"),
+    (ENVIRONMENT, "{name: warehouse, size: 3}", "{name: random, seed: x}", ":1: "),
+    (ENVIRONMENT, "{name: warehouse, size: 3}", "4", ":1:14: environment: "),
+    (GYMNASIUM, "FrozenLake-v1", "FrozenPond-v1", ":2: "),
+    (GYMNASIUM, "FrozenLake-v1", "os:FrozenLake-v1", ":2: found 'os:FrozenLake-v1'; expected the id of a registered"),
+    (GYMNASIUM, "is_slippery", "slipperiness", ":2: "),
+    (GYMNASIUM, "is_slippery: false", "labels: 3", ":3:12: gymnasium.options: "),
+    (GYMNASIUM, "to: 15", "to: 16", ":5: unknown observation '16'"),
+    (GYMNASIUM, "label: [goal]", "label: [gaol]", ":5: the label {gaol}"),
+    (GYMNASIUM, "  id: FrozenLake-v1\n", "", ":2:3: gymnasium: the key 'id' is missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "old", "new", "message"), WORLD_MISTAKES)
+def test_a_mistake_about_an_environment_has_its_line(
+    tmp_path: Path, text: str, old: str, new: str, message: str
+) -> None:
+    assert text.count(old) == 1
+    path = _file(tmp_path, text.replace(old, new))
     assert _message(path).startswith(f"{path}{message}")
 
 
@@ -284,10 +270,9 @@ def test_a_state_called_like_a_key_gets_the_hints_of_its_own_part(tmp_path: Path
 
 
 def test_a_very_long_name_is_refused_at_once(tmp_path: Path) -> None:
-    begin = time.process_time()
-    with pytest.raises(PraemiaError):
-        load(_file(tmp_path, MACHINE.replace("to: out", f"to: {'b' * 30_000}")))
-    assert time.process_time() - begin < 1.0
+    """Comparing it with the known names, character by character, would take hours."""
+    with pytest.raises(PraemiaError, match="unknown state"):
+        load(_file(tmp_path, MACHINE.replace("to: out", f"to: {'b' * 1_000_000}")))
 
 
 def test_a_task_that_names_a_task_as_its_machine_is_refused(tmp_path: Path) -> None:

@@ -53,10 +53,10 @@ def test_the_machine_of_a_text_by_hand() -> None:
     ("old", "new", "message"),
     [
         ("0      #", "q      #", "m.txt:1:1: stopped at 'q      # initial sta'; expected the initial state"),
-        ("[2]", "2", "m.txt:2:1: stopped at '2    # terminal stat'; expected the list of terminal states"),
+        ("[2]", "2", "m.txt:2:1: stopped at '2    # terminal stat'; expected the initial state, the list of"),
         ("(0,1,'f&!n'", "(0,'f&!n'", "m.txt:4:4: stopped at"),
         ("(0,1,'f&!n'", "(0,1,f&!n", "m.txt:4:6: stopped at"),
-        ("ConstantRewardFunction(1))", "ConstantRewardFunction(1)", "m.txt:6:38: it ends too early"),
+        ("ConstantRewardFunction(1))", "ConstantRewardFunction(1)", "m.txt:7:1: it ends too early"),
         ("ConstantRewardFunction(1)", "RewardControl()", "m.txt:6: RewardControl depends on the environment's"),
         ("ConstantRewardFunction(1)", "ConstantRewardFunktion(1)", "(did you mean 'ConstantRewardFunction'?)"),
         ("ConstantRewardFunction(1)", "ConstantRewardFunction(1,2)", "m.txt:6: ConstantRewardFunction with other"),
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) 
 
 @pytest.mark.parametrize("text", ["", "0\n", "# nothing\n0"])
 def test_a_text_without_its_first_lines_is_refused(text: str) -> None:
-    with pytest.raises(PraemiaError, match=r"m\.txt: expected the initial state"):
+    with pytest.raises(PraemiaError, match=r"m\.txt:.*: it ends too early; expected the initial state"):
         read_txt(text, "m.txt")
 
 

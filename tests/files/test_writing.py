@@ -74,18 +74,18 @@ def test_names_of_any_kind_survive(
         _require_same(task, load_task(folder / f"task{suffix}"))
 
 
+@pytest.mark.parametrize("states", [[0, 1], ["0", 1]])
+def test_names_that_are_no_text_are_refused_since_a_file_would_make_text_of_them(states: list[object]) -> None:
+    with pytest.raises(ModelError, match=r"the state [01] is not text; write '[01]'"):
+        RewardMachine(states, states[0], ["p"], ())  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="the proposition 1 is not text"):
+        RewardMachine(["0"], "0", [1], ())  # type: ignore[list-item]
+
+
 def test_a_formula_longer_than_a_key_of_yaml_survives_in_json(tmp_path: Path) -> None:
     machine = RewardMachine.from_ltlf({" | ".join(f"F a{i % 3}" for i in range(300)): 1.0, "F b": 2.0})
     save_machine(machine, tmp_path / "machine.json")
     assert load_machine(tmp_path / "machine.json") == machine
-
-
-def test_numbers_of_numpy_are_written_as_numbers(tmp_path: Path) -> None:
-    chances = {"a": np.float32(0.5), "b": np.float64(0.25)}
-    machine = RewardMachine.from_ltlf("F(a & X F b)").with_chance(chances)
-    for name in ("machine.yaml", "machine.json"):
-        save_machine(machine, tmp_path / name)
-        assert load_machine(tmp_path / name) == machine
 
 
 @pytest.mark.parametrize("name", envs.names())
@@ -196,27 +196,24 @@ def test_a_link_is_followed_and_a_device_is_written_to_not_replaced(tmp_path: Pa
     assert Path(os.devnull).is_char_device()
 
 
-def test_rewards_of_any_size_and_law_survive_a_round_trip(tmp_path: Path) -> None:
-    laws = (-3.5, 1000.0, Reward.uniform(-1, 2), Reward((-2.0, 0.0, 5.0), (0.25, 0.25, 0.5)))
+def test_rewards_of_any_size_and_distribution_and_numbers_of_numpy_survive(tmp_path: Path) -> None:
+    rewards = (-3.5, 1000.0, Reward.uniform(-1, 2), Reward((-2.0, 0.0, 5.0), (0.25, 0.25, 0.5)), np.int64(2))
     builder = MachineBuilder("0")
-    for number, law in enumerate(laws):
-        builder.edge(str(number), "a", str(number + 1), reward=law)
-    machine = builder.build()
-    for name in ("machine.yaml", "machine.json"):
-        save_machine(machine, tmp_path / name)
-        assert load_machine(tmp_path / name) == machine
+    for number, reward in enumerate(rewards):
+        builder.edge(str(number), "a", str(number + 1), reward=reward)
+    chances = {"a": np.float32(0.5), "b": np.float64(0.25)}
+    formula = RewardMachine.from_ltlf("F(a & X F b)", reward=np.int64(2)).with_chance(chances)
+    for machine in (builder.build(), formula):
+        for name in ("machine.yaml", "machine.json"):
+            save_machine(machine, tmp_path / name)
+            assert load_machine(tmp_path / name) == machine
 
 
-@pytest.mark.parametrize("name", ["m.yaml", "m.json"])
-def test_a_machine_whose_rewards_were_mapped_is_not_written(tmp_path: Path, name: str) -> None:
-    """A file would lose what it pays where nothing happens, and once an episode has ended."""
-    machine = RewardMachine.from_ltlf("F a", reward=-1).in_unit_range
+def test_what_has_mapped_rewards_is_not_written(tmp_path: Path) -> None:
+    """A file would lose the rewards of steps on which nothing happens, and of those after the end of an episode."""
+    machine = RewardMachine.from_ltlf('F "right-end"', reward=-1)
     with pytest.raises(ModelError, match=r"mapped into \[0, 1\]"):
-        save_machine(machine, tmp_path / name)
+        save_machine(machine.in_unit_range, tmp_path / "m.yaml")
+    with pytest.raises(ModelError, match=r"mapped into \[0, 1\]"):
+        dump(envs.riverswim().with_machine(machine).in_unit_range)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_task_whose_rewards_were_mapped_is_not_written() -> None:
-    task = envs.riverswim().with_machine(RewardMachine.from_ltlf('F "right-end"', reward=-1))
-    with pytest.raises(ModelError, match=r"mapped into \[0, 1\]"):
-        dump(task.in_unit_range)

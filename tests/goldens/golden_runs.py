@@ -6,25 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from golden_records import Reach, Record
-from golden_tasks import FIXED_BITS, box, tasks
+from golden_tasks import box, tasks
 
 import praemia
 from praemia.learners.replanning import ReplanRule
 
+Record = tuple[str, Any]
 EPISODES = {"flower-4": 60, "frozen-lake": 80}
 USUAL = 120  # episodes elsewhere
 BEGINNING, EARLY = "/beginning", 4  # how a run began: so many plans and episodes
-# Learners whose numbers come from the four operations and roots alone.
-PLAIN = ("headroom", "qr-max", "q-learning", "crm", "random", "optimal")
 TOLD = ("optimal", "told-support")  # those that need the task
 COEFFICIENTS = ("bonus_scale", "prior", "prior_visits", "failure_prob")  # those that may be nudged
-# In the last two, labels are known for steps taken alone; learners that ask about others refuse.
-ON_BOXES = {
-    "table": [name for name in praemia.learners.names() if name not in TOLD],
-    "through-gymnasium": ["headroom", "ucbvi-prm", "ucbvi", "qr-max", "q-learning", "crm"],
-    "cells": ["headroom", "euler", "eqo", "q-learning"],
-}
 PAST = 30  # episodes before the plans of the section ``plans``
 WITHOUT_PLANS = ("q-learning", "crm", "random")
 OTHER_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -71,7 +63,7 @@ def plans(nudge: float) -> Iterator[Record]:
         for task in tasks():
             first = FirstPlan(learner(name, parameters, nudge))
             praemia.simulate(tasks()[task], first, PAST + 1, seed=4)
-            yield Record(f"{title}/{task}", first.made.values)
+            yield f"{title}/{task}", first.made.values
 
 
 def runs(nudge: float) -> Iterator[Record]:
@@ -97,11 +89,11 @@ def learn_machine(nudge: float) -> Iterator[Record]:
 
 
 def boxes(nudge: float) -> Iterator[Record]:
-    """Play learners in black boxes."""
-    for kind, names in ON_BOXES.items():
-        for name in names:
-            run = praemia.simulate(box(kind), learner(name, {}, nudge), num_episodes=USUAL, seed=3)
-            yield from recorded(f"{kind}/{name}", run, name in PLAIN)
+    """Play learners in a black box."""
+    for name in praemia.learners.names():
+        if name not in TOLD:
+            run = praemia.simulate(box(), learner(name, {}, nudge), num_episodes=USUAL, seed=3)
+            yield from recorded(f"table/{name}", run)
 
 
 def learner(name: str, parameters: dict[str, Any], nudge: float) -> praemia.Learner:
@@ -114,12 +106,10 @@ def learner(name: str, parameters: dict[str, Any], nudge: float) -> praemia.Lear
 def played(title: str, name: str, parameters: dict[str, Any], task: str, nudge: float) -> Iterator[Record]:
     """Play a learner on a task and record the run."""
     one = learner(name, parameters, nudge)
-    run = praemia.simulate(tasks()[task], one, num_episodes=EPISODES.get(task, USUAL))
-    plain = name in PLAIN and task in FIXED_BITS and parameters.get("constants") != "theory"
-    return recorded(title, run, plain)
+    return recorded(title, praemia.simulate(tasks()[task], one, num_episodes=EPISODES.get(task, USUAL)))
 
 
-def recorded(title: str, run: praemia.Run, has_fixed_bits: bool) -> Iterator[Record]:
+def recorded(title: str, run: praemia.Run) -> Iterator[Record]:
     """Record a run, and by itself how it began, where the rest may depend on how logarithms are rounded.
 
     The exact regret follows from the breakpoints and the values of the plans.
@@ -132,11 +122,8 @@ def recorded(title: str, run: praemia.Run, has_fixed_bits: bool) -> Iterator[Rec
         "policy": run.final_policy,
         **({} if run.optimal_value is None else {"optimum": run.optimal_value, "regret": run.regret[-1]}),
     }
-    yield Record(title, found, Reach.BITS if has_fixed_bits else Reach.CLOSE)
-    if not has_fixed_bits:
-        yield Record(title + BEGINNING, {name: found[name][:EARLY] for name in ("values", "optimistic", "returns")})
+    yield title, found
+    yield title + BEGINNING, {name: found[name][:EARLY] for name in ("values", "optimistic", "returns")}
 
 
-def whole_run(name: str) -> str:
-    """Return the name of the whole run for that of its beginning; other names are left as they are."""
-    return name.removesuffix(BEGINNING)
+PLAYED = (plans, runs, settings, learn_machine, boxes)

@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from golden_records import Reach, Record
-from golden_tasks import FIXED_BITS, box, more_tasks, tasks
+from golden_tasks import box, machines, more_tasks, tasks
 
 import praemia
 
+Record = tuple[str, Any]
 DRAWS = 40
 
 
 def planning(nudge: float) -> Iterator[Record]:
     """Solve tasks, evaluate a randomised policy, and find where it goes."""
     for name, task in more_tasks().items():
-        reach = Reach.BITS if name in FIXED_BITS else Reach.CLOSE
         plan = praemia.solve(task)
-        yield Record(f"{name}/solve", {"value": plan.value, "values": plan.values}, reach)
-        # Where probabilities are rounded otherwise, equal actions may change places.
-        yield Record(f"{name}/policy", plan.policy, reach if name in FIXED_BITS else Reach.LOCAL)
+        yield f"{name}/solve", {"value": plan.value, "values": plan.values}
         policy = uneven_policy(task)
         found, where = praemia.evaluate(task, policy), praemia.occupancy(task, policy)
-        yield Record(f"{name}/evaluate", {"value": found.value, "values": found.values}, reach)
-        yield Record(f"{name}/occupancy", {"states": where.states, "pairs": where.pairs})
+        yield f"{name}/evaluate", {"value": found.value, "values": found.values}
+        yield f"{name}/occupancy", {"states": where.states, "pairs": where.pairs}
         whole = praemia.product(task)
         product = {"transitions": whole.transitions.data, "rewards": whole.rewards, "start": whole.start_probs}
-        yield Record(f"{name}/product", product)
-        yield Record(f"{name}/rollout", steps_of(praemia.rollout(task, policy, seed=5)), reach)
+        yield f"{name}/product", product
+        yield f"{name}/rollout", steps_of(praemia.rollout(task, policy, seed=5))
 
 
 def theory(nudge: float) -> Iterator[Record]:
     """Compute the bounds of the theory."""
     regret = praemia.theory.regret_bound(16, 5, 3, 12, num_episodes=10_000)
-    yield Record("regret", {"total": regret.total, "leading": regret.leading, "trivial": regret.trivial})
-    yield Record("lower", praemia.theory.regret_lower_bound(16, 5, 12, 10_000))
+    yield "regret", {"total": regret.total, "leading": regret.leading, "trivial": regret.trivial}
+    yield "lower", praemia.theory.regret_lower_bound(16, 5, 12, 10_000)
+
+
+def meanings(nudge: float) -> Iterator[Record]:
+    """Say what every machine does: its states and rules, and what it pays on a word."""
+    for name, machine in machines().items():
+        names = list(machine.propositions)
+        pairs = [{first, second} for first, second in pairwise(names)]
+        word = [set(), *({name} for name in names), *pairs, *({name} for name in reversed(names)), set(names), set()]
+        rules = [f"{rule.source} | {rule.guard} | {[str(out) for out in rule.outcomes]}" for rule in machine.rules]
+        states = [*machine.states, machine.initial, *names]
+        yield name, {"states": states, "rules": "\n".join(rules), "pays": machine.expected_rewards(word)}
 
 
 def exploration(nudge: float) -> Iterator[Record]:
@@ -51,22 +60,21 @@ def exploration(nudge: float) -> Iterator[Record]:
         }
         for method, options in ways.items():
             data = praemia.explore(task, seed=7, **options)
-            yield Record(f"{name}/{method}/data", counts(data))
+            yield f"{name}/{method}/data", counts(data)
             yield from plans(f"{name}/{method}", data, task.machine)
-    data = praemia.explore(box("table"), num_episodes=200, scale=scale, seed=7)
-    yield Record("box/data", counts(data))
-    yield from plans("box", data, box("table").machine)
+    data = praemia.explore(box(), num_episodes=200, scale=scale, seed=7)
+    yield "box/data", counts(data)
+    yield from plans("box", data, box().machine)
 
 
 def plans(name: str, data: praemia.Dataset, machine: praemia.RewardMachine) -> Iterator[Record]:
     """Plan for a machine and for rewards on trajectories, with certificates and likely losses."""
     plan = praemia.plan_from(data, machine)
-    yield Record(f"{name}/plan", {"value": plan.value, "certificate": certified(plan)})
-    yield Record(f"{name}/policy", plan.policy, Reach.LOCAL)
-    yield Record(f"{name}/likely", plan.likely(draws=DRAWS, level=0.9, seed=2).losses)
+    yield f"{name}/plan", {"value": plan.value, "certificate": certified(plan)}
+    yield f"{name}/likely", plan.likely(draws=DRAWS, level=0.9, seed=2).losses
     back = praemia.TrajectoryReward(lambda seen: float(seen.last == seen.observations[0]), bound=1.0)
     home = praemia.plan_from(data, back, horizon=3)
-    yield Record(f"{name}/trajectory", {"value": home.value, "certificate": certified(home)})
+    yield f"{name}/trajectory", {"value": home.value, "certificate": certified(home)}
 
 
 def merging(nudge: float) -> Iterator[Record]:
@@ -74,7 +82,7 @@ def merging(nudge: float) -> Iterator[Record]:
     task = tasks()["riverswim-prm-5"]
     first, second = (praemia.explore(task, num_episodes=60, scale=0.01 * (1.0 + nudge), seed=seed) for seed in (11, 12))
     both = first.merge(second).append([0, 1, 2, 2], [1, 1, 0])
-    yield Record("data", counts(both))
+    yield "data", counts(both)
     yield from plans("plans", both, task.machine)
 
 
@@ -87,9 +95,9 @@ def inference(nudge: float) -> Iterator[Record]:
         ("kitchen", 20, 150, {"deterministic": True}),
     ):
         answer = praemia.infer(traces(more_tasks()[name].with_horizon(horizon), episodes), **options)
-        yield Record(f"{name}/answer", answer.to_json())
+        yield f"{name}/answer", answer.to_json()
         rules = [(rule.source, str(rule.guard)) for rule in answer.machine.rules]
-        yield Record(f"{name}/machine", {"states": answer.machine.states, "rules": rules})
+        yield f"{name}/machine", {"states": answer.machine.states, "rules": rules}
 
 
 def traces(task: praemia.Task, episodes: int) -> list[list[tuple[tuple[str, ...], float]]]:
@@ -125,3 +133,6 @@ def certified(plan: Any) -> dict[str, float]:
     """Return the numbers of a plan's certificate."""
     names = ("bound", "largest", "optimistic", "pessimistic")
     return {name: getattr(plan.certificate, name) for name in names}
+
+
+COMPUTED = (planning, theory, exploration, merging, inference, meanings)

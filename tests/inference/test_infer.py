@@ -143,12 +143,12 @@ def test_the_flower_is_found_if_its_horizon_is_long_enough() -> None:
 
 def test_a_contradiction_of_determinism_names_two_episodes() -> None:
     traces = [[({"a"}, 0.0)], [(set(), 0.0), ({"a"}, 1.0)], [(set(), 0.0), ({"a"}, 2.0), (set(), 0.0)]]
-    with pytest.raises(ModelError, match=r"episode 2 and episode 3.*step 2.*pays 1 and the other 2"):
+    with pytest.raises(ModelError, match=r"episode 2 and episode 3.*step 2.*reward 1 and the other 2"):
         praemia.infer(traces, deterministic=True)
 
 
 def test_a_contradiction_shows_enough_digits_and_the_noise_of_arithmetic_is_none() -> None:
-    with pytest.raises(ModelError, match=r"pays 0\.3 and the other 0\.3000001;"):
+    with pytest.raises(ModelError, match=r"reward 0\.3 and the other 0\.3000001;"):
         praemia.infer([[(set(), 0.3)], [(set(), 0.3000001)]], deterministic=True)
     (edge,) = praemia.infer([[(set(), 0.3)], [(set(), 0.1 + 0.2)]]).edges
     assert (edge.reward, edge.count) == (0.3, 2)
@@ -200,7 +200,7 @@ def test_comparing_finds_where_machines_pay_differently() -> None:
     for (state, true_state, label), text in differences.items():
         paid, truly = (m.outcomes(q, label)[0].reward.values[0] for m, q in ((first, state), (second, true_state)))
         assert paid != truly
-        assert text.endswith(f"pays {paid:g}; the true machine pays {truly:g}")
+        assert text.endswith(f"has the reward {paid:g}; the true machine has {truly:g}")
 
 
 def test_comparing_finds_chances_outside_their_intervals() -> None:
@@ -211,7 +211,7 @@ def test_comparing_finds_chances_outside_their_intervals() -> None:
     for chance in (0.5, 0.2):
         table[0][0] = {0.0: (1.0 - chance, 0), 1.0: (chance, 0)}
         (mistake,) = mistakes(found, machine_of(table))
-        assert f"q0 (truly s0) on nothing pays 0 with true probability {1 - chance:.4f}, outside 0.6" in mistake
+        assert f"q0 (truly s0) on nothing has reward 0 with true probability {1 - chance:.4f}, outside 0.6" in mistake
 
 
 def test_two_inferred_states_that_stand_for_one_true_state_are_not_right() -> None:

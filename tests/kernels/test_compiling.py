@@ -16,11 +16,11 @@ from praemia.kernels import compiling
 
 CODE = """
 from praemia.kernels.compiling import CACHE_FOLDER
-from praemia.kernels.exact import first_bad_row
+from praemia.kernels.exact import exact_kernels
 import numba
-import numpy
-place = first_bad_row(numpy.array([[0.25, 0.75], [0.5, 1.0]]), 1e-9)
-print(CACHE_FOLDER, place, first_bad_row._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
+import praemia
+value = praemia.solve(praemia.envs.make("warehouse-2")).value
+print(CACHE_FOLDER, value > 0.0, exact_kernels(4).solve._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
 """
 
 
@@ -50,7 +50,7 @@ def test_code_is_kept_in_the_users_cache_folder(home: Path) -> None:
     assert Path(folder) == chosen()
     assert Path(folder).parent.name == "praemia"
     assert home in Path(folder).parents
-    assert result == "1"
+    assert result == "True"
     assert used.startswith(folder)
     assert list(Path(folder).rglob("*.nbc")), "nothing was kept"
     assert ours == "''", "other people's functions keep their own place"
@@ -60,7 +60,7 @@ def test_the_users_own_choice_is_followed(home: Path, monkeypatch: pytest.Monkey
     own = str(home / "chosen")
     monkeypatch.setenv("NUMBA_CACHE_DIR", own)
     folder, result, used, ours = run()
-    assert result == "1"
+    assert result == "True"
     assert used.startswith(str(Path(own, Path(folder).name))), "other kernels, another folder"
     assert ours == repr(own)
 
@@ -75,8 +75,7 @@ def test_a_folder_that_belongs_to_somebody_else_is_not_used(home: Path) -> None:
     home.write_text("not a folder")
     first = chosen()
     os.chown(first, 12345, 12345)
-    assert chosen().parent == home.parent, "one of its own"
-    assert chosen() != first
+    assert compiling._choose_folder() == "", "nothing is kept"
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(home: Path) -> None:
@@ -131,12 +130,16 @@ def test_users_of_python_are_told_once_that_something_is_compiled(home: Path, is
         assert ran.stderr.splitlines() == expected, "what was compiled once is not compiled again"
 
 
-@pytest.mark.parametrize("code", ["import sys; sys.stderr = None", ""])
+NOWHERE = "import tempfile; tempfile._candidate_tempdir_list = lambda: []"
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.stderr = None", NOWHERE, ""])
 def test_no_place_for_code_and_no_place_for_words_are_no_errors(
     home: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     home.write_text("not a folder")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(home / "below"))
+    if code != NOWHERE:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(home / "below"))
     code += "\nimport praemia; print(praemia.solve(praemia.envs.make('warehouse-2')).value > 0.0)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert (ran.stdout, ran.stderr) == ("True\n", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from praemia.kernels.play import MOVE, sample, sample_action
+from praemia.kernels.play import MOVE, Chance, sample, sample_action
 
 
 @pytest.mark.parametrize("size", [*range(1, 20), 40, 200])
@@ -19,7 +19,9 @@ def test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number(size: in
     row["sum"] = np.concatenate((np.zeros(3), sums, np.ones(3)))
     for uniform in (0.0, *sums[:-1], *(sums - 0.5 / weights.sum())):
         expected = np.searchsorted(sums, uniform, side="right")
-        assert sample(row, 3, 3 + size, uniform) == 3 + expected
+        chance = Chance(np.array([0.9, uniform]), np.array([1]))
+        assert sample(row, 3, 3 + size, chance) == 3 + expected
+        assert chance.used[0] == (2 if size > 1 else 1), "a single alternative takes no number"
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 20])

@@ -73,10 +73,10 @@ def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
                 pair = o * num_actions + a
                 top = tops[known.support.groups[pair], :states]
                 found[a] = top, known.least[h + 1, :states], np.ones(states)
-                if planned.visits[pair] == 0:
+                if planned.edges.totals[pair] == 0:
                     continue
-                places, first = followed(planned, labels, pair), planned.start[pair]
-                shares = planned.weights[first : first + len(places)] / planned.visits[pair]
+                places, first = followed(planned, labels, pair), planned.edges.start[pair]
+                shares = planned.edges.weights[first : first + len(places)] / planned.edges.totals[pair]
                 outcomes = [
                     np.array([continued(world, table[h + 1], h + 1, *place, pays=pays, end=pays * end)
                               for place in places])
@@ -119,8 +119,8 @@ def memory_of(world: TaskWorld) -> HeadroomMemory:
 
 def followed(planned: PlannedArrays, labels: dict[int, tuple[int, int]], pair: int) -> list[tuple[int, int]]:
     """Return the label and the target of each transition of a pair that the plan goes by."""
-    first = planned.start[pair]
-    return [labels[int(row)] for row in planned.rows[first : first + planned.size[pair]]]
+    first = planned.edges.start[pair]
+    return [labels[int(row)] for row in planned.edges.rows[first : planned.edges.stop[pair]]]
 
 
 def tables_of(world: TaskWorld) -> list[Floats]:

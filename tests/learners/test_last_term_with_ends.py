@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from dense_plans import dense_plan
+from pasts import Keeping
 from strategies import full_task
 
 from praemia import (
@@ -21,8 +22,6 @@ from praemia import (
     UCBVIPRM,
     Experience,
     LabeledMDP,
-    Learner,
-    LearnerPlan,
     MachineBuilder,
     Task,
     simulate,
@@ -32,22 +31,8 @@ from praemia.learners.ucbvi import later_visits
 SHORT, LONG = 10**5, 10**14  # episodes: those that a learner expects change nothing that was counted
 
 
-class Keeping(Learner):
-    """Play at random and keep what was shown at the last plan."""
-
-    shown: ClassVar[list[Any]] = []
-    uses_steps: ClassVar[bool] = True
-    replan: str = "episode"
-
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        self.shown[:] = [experience]
-        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
-        return LearnerPlan(rng.integers(spec.num_actions, size=shape))
-
-
 class KeepingOnProduct(Keeping):
-    """The same on the product."""
+    """Play on the product."""
 
     sees: ClassVar[str] = "product"
 

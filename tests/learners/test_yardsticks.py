@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from praemia import envs, learners, simulate, solve
-from praemia.errors import PraemiaError
-from praemia.learners.baselines import ToldSupport
 
 
 def test_who_is_told_the_support_loses_less() -> None:
@@ -32,9 +30,3 @@ def test_a_model_with_other_probabilities_is_valued_as_if_made_anew() -> None:
         solve(type(task)(anew, task.machine, task.horizon)).value, abs=1e-12
     )
     assert solve(task).value == before
-
-
-@pytest.mark.parametrize("bad", [{"prior": 0}, {"prior": float("nan")}])
-def test_wrong_parameters_are_refused(bad: dict[str, object]) -> None:
-    with pytest.raises(PraemiaError):
-        ToldSupport(**bad)

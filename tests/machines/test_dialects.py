@@ -114,10 +114,3 @@ def test_guards_keep_their_few_reserved_words(guard: str) -> None:
     names = {part for part in guard.replace("!", " ").split() if part.isalpha()}
     machine = MachineBuilder("q").edge("q", guard, "q", reward=1.0).build()
     assert set(machine.propositions) == names
-
-
-def test_formulas_are_as_long_as_one_likes() -> None:
-    text = " | ".join(["F b"] * 4000)
-    assert len(text) > 20_000
-    machine = RewardMachine.from_ltlf(text)
-    assert machine.expected_rewards([set(), {"b"}]).tolist() == [0.0, 1.0]

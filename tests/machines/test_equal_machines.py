@@ -90,7 +90,7 @@ def test_whatever_a_machine_does_otherwise_makes_it_another(other):
 def test_a_mapped_machine_equals_the_one_with_its_rewards_written_out():
     """One pays where no rule holds, the other by a rule."""
     mapped = machine(("q", "a", (Outcome("q", 1.0, Reward.of(-1)),)), states=("q",)).in_unit_range
-    rules = [("q", "a", (Outcome("q"),)), ("q", "!a", (Outcome("q", 1.0, Reward.of(0.5)),))]
+    rules = [("q", "a", (Outcome("q"),)), ("q", "!a", (Outcome("q", 1.0, Reward.of(1)),))]
     by_hand = machine(*rules, states=("q",))
     assert mapped.outcomes("q", set()) == by_hand.outcomes("q", set())
     assert mapped == by_hand
@@ -117,11 +117,6 @@ def test_a_rule_that_stays_unpaid_and_one_that_is_hidden_change_nothing():
     other = machine(("q", "a", TO_R), hidden, stays, first_match=True)
     assert other == machine(("q", "a", TO_R))
     assert other.reward_range == machine(("q", "a", TO_R)).reward_range
-
-
-def test_a_machine_is_nothing_but_a_machine():
-    assert machine() != "machine"
-    assert machine() == machine()
 
 
 @pytest.mark.parametrize(
@@ -187,10 +182,3 @@ def test_rules_that_are_derived_say_what_the_diagrams_say(drawn):
             taken = [rule for rule in derived.rules if rule.source == state and rule.guard.holds(label)]
             expected = [] if drawn.outcomes(state, label) == (Outcome(state),) else [drawn.outcomes(state, label)]
             assert [rule.outcomes for rule in taken] == expected
-
-
-@pytest.mark.parametrize("names", [("F", "X"), ("last", "a"), ("M", "tt"), ("U", "W")])
-def test_words_of_formulas_are_propositions_in_machines(names):
-    built = MachineBuilder("q").edge("q", " & ".join(names), "r").build()
-    assert built.propositions == tuple(sorted(names))
-    assert built.outcomes("q", set(names)) == (Outcome("r"),)

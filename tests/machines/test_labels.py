@@ -53,26 +53,10 @@ def test_any_list_of_transitions_can_be_asked_for(rules, chosen):
     assert labels_of(Labelling(tuple(rules)), columns) == expected
 
 
-@pytest.mark.parametrize("pattern", list(np.ndindex(2, 2, 2)))
-def test_every_pattern_matches_what_it_names(pattern):
-    named = [value if used else None for used, value in zip(pattern, (2, 1, 3), strict=True)]
-    rule = LabelRule(frozenset({"a"}), *named)
-    expected = [oracles.label_of([rule], *transition) for transition in zip(*EVERY, strict=True)]
-    assert labels_of(Labelling((rule,)), EVERY) == expected
-    assert expected.count({"a"}) == SIZE * ACTIONS * SIZE // np.prod(
-        [s for s, used in zip((SIZE, ACTIONS, SIZE), pattern, strict=True) if used]
-    )
-
-
 def test_rules_know_their_propositions_and_a_function_does_not():
     assert Labelling((LabelRule(frozenset("ab")), LabelRule(frozenset("bc")))).propositions() == set("abc")
     assert Labelling().propositions() == frozenset()
     assert not Labelling(function=lambda o, a, z: ()).by_rules
-
-
-def test_no_transitions_have_no_labels():
-    assert labels_of(Labelling((LabelRule(frozenset("a")), LabelRule(frozenset("b"), source=1))), ZERO) == []
-    assert labels_of(Labelling(function=lambda o, a, z: ()), ZERO) == []
 
 
 @given(rules)
@@ -98,8 +82,3 @@ ROWS = {(o, 0): {min(3, o + 1): 1.0} for o in range(4)}
 def test_a_label_rule_names_whole_numbers(place, number):
     with pytest.raises(PraemiaError, match="expected an integer"):
         LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", **{place: number})], start=0)
-
-
-def test_a_label_rule_takes_numpys_whole_numbers():
-    mdp = LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", target=np.int64(2))], start=0)
-    assert frozenset({"there"}) in mdp.label_sets

@@ -27,6 +27,9 @@ import formula_families as families
         (" | ".join(f"G a{i}" for i in range(9)), 2**9),
         (" & ".join(f"G a{i}" for i in range(900)), 2),
         ("X(" + " & ".join(f"F a{i}" for i in range(8)) + ")", 2**8 + 1),
+        (" & ".join(["F goal", *(f"(!d{i} U k{i})" for i in range(1, 6))]), 2**6 + 1),
+        (families.nested_responses(10), 21),
+        (" | ".join(["F b"] * 4000), 2),
     ],
 )
 def test_families_have_the_size_that_counting_gives(text: str, num_states: int) -> None:
@@ -55,6 +58,7 @@ def test_growth_is_refused_soon_after_the_limit(text: str) -> None:
 
 def test_building_can_be_interrupted() -> None:
     def interrupt(size: str) -> None:
+        assert "leaves so far" in size
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,8 +1,6 @@
 """Machines made from formulas are machines like others: they step, plan, add up, are written and drawn."""
 
 import itertools
-import pickle
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +16,8 @@ import praemia
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
 from praemia.files.load_save import load_machine, save_machine
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.task import Task
 
 SHORT_WORDS = [word for length in range(4) for word in itertools.product(strategies.ALL_LABELS[:5], repeat=length)]
 
@@ -45,21 +40,6 @@ def test_a_machine_from_a_formula_is_the_one_that_would_be_written_by_hand():
         "F delivery": "F delivery",
         "done": "nothing: it has paid",
     }
-
-
-@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**9), st.sampled_from(["first", "each"]))
-def test_the_rules_of_a_machine_say_what_its_diagrams_say(seed, pay):
-    formula = oracle.random_formula(random.Random(seed), 7, "abc")
-    machine = RewardMachine.from_ltlf(oracle.write(formula), 0.5, pay)
-    written = RewardMachine(machine.states, machine.initial, machine.propositions, machine.rules)
-    for state in machine.states:
-        for label in strategies.ALL_LABELS:
-            assert machine.outcomes(state, label) == written.outcomes(state, label)
-    assert machine.is_deterministic
-    assert machine.mean_rewards == written.mean_rewards
-    assert machine.reads == written.reads
 
 
 def law_of_word(machine, word):
@@ -92,7 +72,7 @@ def halved(machine):
 @settings(max_examples=30, deadline=None)
 @given(strategies.machines(), strategies.machines(), st.sampled_from(SHORT_WORDS))
 def test_a_sum_pays_the_sum_of_two_independent_machines(first, second, word):
-    first, second = halved(first), halved(second)
+    first, second = halved(first), halved(second.replace(propositions=second.propositions[::-1]))
     expected = {}
     for (paid, p), (other, q) in itertools.product(law_of_word(first, word).items(), law_of_word(second, word).items()):
         key = tuple(round(a + b, 9) for a, b in zip(paid, other, strict=True))
@@ -113,13 +93,6 @@ def test_formulas_with_rewards_of_their_own_add_up_to_the_smallest_machine():
         return out.target, out.reward
 
     assert oracle.num_distinguishable(together.initial, step, oracle.LABELS) == together.num_states == 5
-
-
-def test_sums_read_propositions_in_whatever_order():
-    first, second = RewardMachine.from_ltlf("F(a & !b)", 0.5), RewardMachine.from_ltlf("F(b & !a)", 0.5)
-    assert (first + second).expected_rewards([{"a", "b"}, {"b"}, {"a"}]).tolist() == [0.0, 0.5, 0.5]
-    with pytest.raises(TypeError):
-        first + 1
 
 
 @settings(max_examples=30, deadline=None)
@@ -173,23 +146,6 @@ def test_a_mistake_is_named(make, message):
         make()
 
 
-def corridor(names, machine, horizon):
-    """Return a task on a ring of cells, each of which makes one proposition true when it is reached."""
-    size = len(names)
-    moves = {(o, a): {(o + step) % size: 1.0} for o in range(size) for a, step in enumerate((1, size - 1))}
-    labels = [LabelRule(name, target=o) for o, name in enumerate(names)]
-    mdp = LabeledMDP.from_rows(size, 2, moves, labels, start=0)
-    return Task(mdp, machine, horizon)
-
-
-def test_ten_conjoined_eventualities_are_ready_to_plan_with():
-    names = [f"a{i}" for i in range(10)]
-    machine = RewardMachine.from_ltlf(" & ".join(f"F {name}" for name in names))
-    assert machine.num_states == 1024
-    assert praemia.solve(corridor(names, machine, horizon=10)).value == 1.0
-    assert praemia.solve(corridor(names, machine, horizon=9)).value == 0.0
-
-
 def test_the_warehouse_is_a_formula_with_chances_and_learners_run_on_it():
     task = praemia.envs.warehouse(size=3).with_machine(fetch().with_chance({"item": 0.8, "delivery": 0.9}))
     assert praemia.solve(task).value == pytest.approx(praemia.solve(praemia.envs.warehouse(size=3)).value)
@@ -201,10 +157,6 @@ def test_a_machine_is_written_and_read_back(tmp_path):
     machine = RewardMachine.from_ltlf({"F(a & X F b)": 0.5, "G !c": 0.25}, pay="each").with_chance({"a": 0.8})
     save_machine(machine, tmp_path / "m.yaml")
     assert load_machine(tmp_path / "m.yaml") == machine
-
-
-def test_payments_at_the_end_need_rewards_below_zero_only_where_satisfaction_can_be_lost():
-    assert RewardMachine.from_ltlf("F a", pay="end") == RewardMachine.from_ltlf("F a", pay="first")
 
 
 @pytest.mark.parametrize(
@@ -229,10 +181,6 @@ def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
     for state in machine.states:
         on_any_label = {machine.outcomes(state, label) for label in strategies.ALL_LABELS}
         assert {machine.outcomes(state, label) for label in labels} == on_any_label
-
-
-def test_a_machine_travels_to_other_processes():
-    assert pickle.loads(pickle.dumps(fetch())) == fetch()
 
 
 def test_a_sum_of_formulas_keeps_its_limit():

@@ -48,22 +48,12 @@ def test_what_is_no_rule_is_named(rule: object, message: str) -> None:
         lambda: RewardMachine(["q"], "q", "ab", ()),
         lambda: MachineBuilder("q", propositions="ab"),
         lambda: RewardMachine.from_ltlf("F a", propositions="ab"),
+        lambda: RewardMachine.from_ltlf("F a").over(propositions="ab"),
     ],
 )
 def test_one_text_is_not_taken_for_several_propositions(make) -> None:
     with pytest.raises(ParameterError, match=r"propositions='ab'; expected several names, such as \['ab'\]"):
         make()
-
-
-def test_the_rest_of_an_edge_is_asked_for() -> None:
-    remedy = r"sum to 0\.8; they must sum to 1: add \.edge\('u0', 'a', 'u0', probability=0\.2\) if the rest stays"
-    with pytest.raises(ModelError, match=remedy):
-        MachineBuilder("u0").edge("u0", "a", "u1", 0.8).build()
-
-
-def test_a_bernoulli_reward_names_the_probability_that_was_given() -> None:
-    with pytest.raises(ModelError, match=r"probability 1\.5; it must lie in \[0, 1\]"):
-        Reward.bernoulli(1.5)
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:

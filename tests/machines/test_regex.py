@@ -87,9 +87,9 @@ def test_operators_bind_as_documented(text, means):
 @pytest.mark.parametrize(
     ("text", "column", "message"),
     [
-        ("!(a b) c", 3, "'!' takes guards, and this is not one"),
-        ("(a*) & b", 2, "'&' takes guards, and this is not one"),
-        ("!!(a+)", 4, "'!' takes guards, and this is not one"),
+        ("!(a b) c", 1, "'!' takes guards, not sequences or repetitions"),
+        ("(a*) & b", 6, "'&' takes guards"),
+        ("!!(a+)", 2, "'!' takes guards"),
         ("a & ", 5, "it ends too early; expected a name"),
         ("a b)", 4, "found ')'; expected"),
         ("* a", 1, "found '*'; expected a name"),

@@ -44,10 +44,10 @@ def test_equal_values_are_added_and_impossible_ones_dropped():
     [
         (Reward.of(0.25), "0.25"),
         (Reward.bernoulli(0.3), "Bernoulli(0.3)"),
-        (Reward((0.2, 0.4), (0.5, 0.5)), "0.2 w.p. 0.5, 0.4 w.p. 0.5"),
+        (Reward((0.2, 0.4), (0.5, 0.5)), "P(0.2) = 0.5, P(0.4) = 0.5"),
         (Reward.of(-3), "-3"),
         (Reward.uniform(-1, 2), "uniform(-1, 2)"),
-        (Reward((0.0, 1.0), (0.5, 0.5), (0.0, 1.0)), "0 w.p. 0.5, uniform(1, 2) w.p. 0.5"),
+        (Reward((0.0, 1.0), (0.5, 0.5), (0.0, 1.0)), "P(0) = 0.5, P(uniform(1, 2)) = 0.5"),
     ],
 )
 def test_a_reward_is_written_for_people(reward, text):
@@ -68,17 +68,14 @@ def test_a_reward_is_written_for_people(reward, text):
         ((0.0, 1.0), (0.5, 0.4), "sum to 0.9"),
     ],
 )
-def test_what_is_not_a_law_is_refused(values, probabilities, message):
+def test_what_is_not_a_distribution_is_refused(values, probabilities, message):
     with pytest.raises(ModelError, match=message):
         Reward(values, probabilities)
 
 
-def test_a_bernoulli_reward_needs_a_probability():
-    with pytest.raises(ModelError, match="must lie in"):
+def test_parameters_of_a_distribution_are_checked():
+    with pytest.raises(ModelError, match=r"probability 1\.5; it must lie in \[0, 1\]"):
         Reward.bernoulli(1.5)
-
-
-def test_a_uniform_reward_from_high_to_low_is_refused():
     with pytest.raises(ModelError, match="the first must be the lower"):
         Reward.uniform(2, 1)
 
@@ -89,13 +86,14 @@ def test_a_uniform_reward_has_the_moments_of_its_interval():
     assert Reward.uniform(2, 2) == Reward.of(2)
 
 
-def test_a_range_holds_0_and_1_and_maps_its_ends_onto_them():
+def test_a_range_holds_0_and_its_ends_are_mapped_onto_0_and_1():
     wide = RewardRange.of([Reward.of(-3), Reward.uniform(2, 5)])
     assert (wide.low, wide.high, wide.span) == (-3.0, 5.0, 8.0)
     assert wide.to_unit(Reward.of(-3)) == Reward.of(0)
     assert wide.to_unit(Reward.uniform(1, 5)) == Reward.uniform(0.5, 1)
     assert wide.values_from_unit(0.5, 10, 1.0) == 0.5 * 8 - 30
-    inside = RewardRange.of([Reward.of(0.2)])
-    assert inside.is_unit
-    law = Reward.of(0.2)
-    assert inside.to_unit(law) is law
+    small, negative, nothing = (RewardRange.of(map(Reward.of, rewards)) for rewards in ([0.2], [-3, -1], []))
+    assert (small.low, small.high, small.to_unit(Reward.of(0.2))) == (0.0, 0.2, Reward.of(1))
+    assert (negative.low, negative.high) == (-3.0, 0.0)
+    assert nothing.is_unit
+    assert nothing.to_unit(law := Reward.of(1)) is law

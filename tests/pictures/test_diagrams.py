@@ -106,22 +106,15 @@ def test_the_lines_that_hold_on_a_label_are_what_the_machine_does_in_whatever_or
                 assert ({line[1:] for line in taken} or {("0", state)}) == expected
 
 
-def test_a_guard_says_itself_what_the_order_of_rules_said():
+def test_an_edge_says_its_guard_which_is_true_in_any_order_its_probability_and_its_reward():
     assert written(first_match("a", "b", "c")) == ["a | 1", "!a & b | 2", "!a & !b & c | 3"]
     assert guard_text(parse_guard("a & !b & !c & !d"), "abcd") == "only a"
     assert guard_text(parse_guard("a & !b & !c & !d"), "abcde") == "a & !b & !c & !d"
     assert guard_text(parse_guard("!b & !c & !d"), "bcd") == "nothing"
-
-
-def test_an_edge_says_guard_probability_and_reward():
     assert written(patrol()) == ["right-end | 1", "left-end | 0"]
     assert written(fetch_and_deliver())[:2] == ["item | 0.8, 0", "item | 0.2, 0"]
-    assert written(awkward())[0] == "(a | b & !c) | 0.5, (0.2 w.p. 0.5, 0.7 w.p. 0.5)"
-    many = Outcome("u", reward=Reward((0.1, 0.2, 0.3), (0.5, 0.25, 0.25)))
-    assert edge_text("a", many) == "a | mean 0.175"
-
-
-def test_loops_that_pay_in_the_unit_range_are_drawn():
+    assert written(awkward())[0].startswith("(a | b & !c) | 0.5, (0.2 ")
+    assert edge_text("a", Outcome("u", reward=Reward((0.1, 0.2, 0.3), (0.5, 0.25, 0.25)))) == "a | mean 0.175"
     builder = MachineBuilder("out", ("goal", "bad")).edge("out", "goal", "done", reward=1)
     machine = builder.edge("out", "bad & !goal", "done", reward=-1).build().in_unit_range
     assert sorted(written(machine)) == ["!goal & bad | 0", "else | 0.5", "goal | 1", "true | 0.5"]
@@ -130,9 +123,8 @@ def test_loops_that_pay_in_the_unit_range_are_drawn():
 @given(strategies.machines())
 def test_every_state_is_in_one_node_and_every_outcome_on_the_one_edge_between_its_nodes(machine):
     graph = machine_graph(Annotated(machine))
-    assert sorted(state for node in graph.nodes for state in node.states) == sorted(machine.states)
-    assert machine.initial in graph.nodes[graph.initial].states
-    index = {state: i for i, node in enumerate(graph.nodes) for state in node.states}
+    assert sorted(state for node in graph.nodes for state in node) == sorted(machine.states)
+    index = {state: i for i, node in enumerate(graph.nodes) for state in node}
     for rule in machine.rules:
         for outcome in rule.outcomes:
             between = (index[rule.source], index[outcome.target])
@@ -141,34 +133,33 @@ def test_every_state_is_in_one_node_and_every_outcome_on_the_one_edge_between_it
 
 def test_states_in_a_row_with_equal_steps_are_one_node():
     graph = machine_graph(Annotated(flower_machine(20)))
-    assert [len(node.states) for node in graph.nodes] == [1, 3, 3, 3, 3, 20]
-    assert graph.nodes[-1].step == "only petal-5 | 0"
-    assert [line.text for line in graph.edges[0, 5]] == ["only petal-5 | 0"]
-    assert [line.text for line in graph.edges[5, 0]] == ["only petal-5 | 1"]
+    assert [len(node) for node in graph.nodes] == [1, 3, 3, 3, 3, 20]
+    assert "20 states, each step on only petal-5 | 0" in " ".join(texts(flower_machine(20).draw().svg))
+    assert [[line.text for line in graph.edges[ends]] for ends in ((0, 5), (5, 0))] == [
+        ["only petal-5 | 0"],
+        ["only petal-5 | 1"],
+    ]
     assert len(graph.edges) == 10
 
-
-def test_a_step_that_differs_or_a_way_in_from_elsewhere_ends_a_row():
-    def sizes(builder):
-        return [len(node.states) for node in machine_graph(Annotated(builder.build())).nodes]
-
-    def row():
+    def row(*more):
         builder = MachineBuilder("s0", propositions=("a", "b"))
         for i in range(5):
             builder.edge(f"s{i}", "a & !b", f"s{i + 1}")
-        return builder
+        for edge in more:
+            builder.edge(*edge, reward=1.0)
+        return [len(node) for node in machine_graph(Annotated(builder.build())).nodes]
 
-    assert sizes(row()) == [6]
-    assert sizes(row().edge("s2", "b", "s2", reward=1.0)) == [3, 3]
-    assert sizes(row().edge("out", "b", "s3")) == [3, 3, 1]
+    assert row() == [6]
+    assert row(("s2", "b", "s2")) == [3, 3]  # a step that differs
+    assert row(("out", "b", "s3")) == [3, 3, 1]  # a way in from elsewhere
 
 
-def test_a_machine_of_many_states_is_an_overview_without_guards_and_no_wider_than_a_page():
+def test_a_machine_of_many_edges_is_an_overview_without_guards_and_no_wider_than_a_page():
     builder = MachineBuilder("s0", propositions=("a", "b"))
-    for i in range(40):
+    for i in range(45):
         builder.edge(f"s{i}", "a & !b" if i % 2 else "b & !a", f"s{i + 1}", reward=1.0)
     drawn = builder.build().draw().svg
-    assert sorted(texts(drawn)) == sorted(f"s{i}" for i in range(41))
+    assert sorted(texts(drawn)) == sorted(f"s{i}" for i in range(46))
     for svg in (drawn, flower_machine(20).draw().svg):
         assert float(ElementTree.fromstring(svg).attrib["width"]) <= diagrams.PAGE_WIDTH
 
@@ -214,25 +205,20 @@ def test_mermaid_text_holds_no_syntax_from_names():
     assert "    s0 --> s1 : c & !a | 0.25" in lines
 
 
-BEGINNINGS = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF", ".dot": b"digraph", ".mmd": b"stateDiagram"}
-
-
-@pytest.mark.parametrize("suffix", BEGINNINGS)
-def test_the_suffix_says_how_a_machine_is_drawn(tmp_path, suffix):
-    path = tmp_path / f"machine{suffix.upper()}"
-    awkward().draw().save(path)
-    assert path.read_bytes().startswith(BEGINNINGS[suffix])
-    assert os.listdir(tmp_path) == [path.name]
-
-
-def test_pixels_are_those_of_graphviz_at_twice_the_size_of_the_svg(tmp_path):
+def test_the_suffix_says_how_a_machine_is_drawn_and_pixels_are_twice_as_fine_as_points(tmp_path):
+    beginnings = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF", ".dot": b"digraph", ".mmd": b"stateDiagram"}
+    for suffix, beginning in beginnings.items():
+        path = tmp_path / f"machine{suffix.upper()}"
+        awkward().draw().save(path)
+        assert path.read_bytes().startswith(beginning)
+    assert len(os.listdir(tmp_path)) == len(beginnings)
     drawing = fetch_and_deliver().draw()
     drawing.save(tmp_path / "machine.png")
     width, height = (float(ElementTree.fromstring(drawing.svg).attrib[key]) for key in ("width", "height"))
     with Image.open(tmp_path / "machine.png") as image:
         assert image.size == (pytest.approx(2 * width, abs=2), pytest.approx(2 * height, abs=2))
         blue = [x for x in range(image.width) for y in range(image.height) if image.getpixel((x, y)) == (0, 0x72, 0xB2)]
-    assert min(blue) > image.width / 2  # the edge that pays is the last
+    assert min(blue) > image.width / 2  # the edge with a reward is the last
 
 
 def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
@@ -261,15 +247,10 @@ def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path,
     assert os.listdir(tmp_path) == ["machine.mmd"]
 
 
-def test_nothing_but_the_file_is_told_when_a_machine_is_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
-    code = "from praemia.cli import main; main()"
-    command = [sys.executable, "-c", code, "draw", "warehouse-3", "--out", "machine.svg"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("", "wrote machine.svg\n")
-
-
-def test_what_graphviz_says_of_a_graph_is_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_draws_says_nothing_but_the_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code = "import praemia; praemia.envs.warehouse(3).machine.draw().save('machine.svg')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
     with diagrams._fontconfig_muted():
         os.write(2, b'Fontconfig warning: "05.conf", line 6: unknown element "reset-dirs"\nError: no layout\n')
     assert capfd.readouterr().err == "Error: no layout\n"

@@ -29,25 +29,16 @@ def box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     return int(x.min()), int(x.max()), int(y.min()), int(y.max())
 
 
-def test_a_box_covers_its_pixels_and_no_others() -> None:
+def test_areas_cover_their_pixels_and_no_others() -> None:
     mask = red(Area(20, 15, 10, 6, RED))
     assert box(mask) == pytest.approx((15, 24, 12, 17), abs=1)
     assert mask[12:18, 15:25].all()
-
-
-def test_an_oval_fills_a_quarter_of_pi_of_its_box() -> None:
-    mask = red(Area(30, 20, 40, 30, RED, is_round=True))
-    assert mask.sum() == pytest.approx(np.pi / 4 * 40 * 30, rel=0.03)
-    assert not mask[6, 11]
-
-
-def test_an_outline_lies_on_the_edge() -> None:
-    mask = red(Area(30, 20, 20, 20, "", RED, 4))
-    assert box(mask) == pytest.approx((18, 41, 8, 31), abs=1)
-    assert not mask[14:26, 24:36].any()
-
-
-def test_a_scale_makes_everything_larger() -> None:
+    oval = red(Area(30, 20, 40, 30, RED, is_round=True))
+    assert oval.sum() == pytest.approx(np.pi / 4 * 40 * 30, rel=0.03)
+    assert not oval[6, 11]
+    outline = red(Area(30, 20, 20, 20, "", RED, 4))
+    assert box(outline) == pytest.approx((18, 41, 8, 31), abs=1)
+    assert not outline[14:26, 24:36].any()
     assert red(Area(20, 15, 10, 6, RED), scale=2).sum() == pytest.approx(4 * 60, rel=0.1)
 
 

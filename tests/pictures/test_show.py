@@ -20,8 +20,7 @@ from praemia.errors import ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump
 from praemia.pictures.diagrams import LIT
 from praemia.pictures.episodes import moments, save_gif, watched
-from praemia.pictures.footprints import footprint
-from praemia.pictures.policy_page import FAINT_ON_DARK, UNVISITED, PolicyView, has_map, page_of, panel
+from praemia.pictures.policy_page import FAINT_ON_DARK, UNVISITED, PolicyView, panel
 from praemia.pictures.scene import Area, Inset, Item, Line, Scene, Text
 from praemia.tasks.task import Task
 
@@ -63,20 +62,20 @@ def test_text_is_a_map_with_arrows_for_each_machine_state(corridor: Task) -> Non
 def test_actions_that_are_no_moves_stand_in_the_text_by_name() -> None:
     view = PolicyView.of(envs.make("random-30x4x3-0"))
     words = str(praemia.show(view.task)).split("machine state")[1].split()
-    for o in np.flatnonzero(view.footprint.actions[0] >= 0):
-        assert f"{o}:{view.footprint.actions[0, o]}" in words
+    for o in np.flatnonzero(view.actions[0] >= 0):
+        assert f"{o}:{view.actions[0, o]}" in words
 
 
 def test_visits_are_not_discounted_however_far_the_horizon(corridor: Task) -> None:
-    assert PolicyView.of(corridor.with_discount(0.5)).footprint.visits[0].tolist() == [1.0, 1.0, 0.0]
+    assert PolicyView.of(corridor.with_discount(0.5)).visits[0].tolist() == [1.0, 1.0, 0.0]
     far = envs.warehouse(3, horizon=1_100)  # 0.5 ** 1,099 is 0
     discounted, plan = far.with_discount(0.5), praemia.solve(far.with_discount(0.5))
     for policy in (None, np.ones((1_100, 3, 9), dtype=int)):
         table = plan.policy if policy is None else policy
-        steps = footprint(discounted, plan, policy)
+        steps = PolicyView.of(discounted, policy)
         np.testing.assert_allclose(steps.visits, praemia.occupancy(far, table).states[:-1].sum(axis=0), rtol=1e-12)
         loss = plan.value - praemia.evaluate(discounted, table).value
-        assert steps.lacks == pytest.approx(loss, abs=1e-12)
+        assert steps.gap == pytest.approx(loss, abs=1e-12)
         assert praemia.show(discounted, policy).svg
     assert "plans" in repr(praemia.watch(discounted, "random", num_episodes=3))
 
@@ -88,11 +87,11 @@ def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
     # Right twice in three steps: on at once, or stay or come back once. From S: RR, LRR (left stays at S).
     assert view.value == pytest.approx(0.75**2 + 0.25 * 0.75**2)
     assert view.title == "corridor: a policy, value 0.7031 per episode, gap to optimum 0.3"
-    assert view.footprint.mistakes.tolist() == [[True, True, False], [False] * 3]
-    assert view.footprint.actions[0].tolist() == [1, 1, -1]
-    np.testing.assert_allclose(view.footprint.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
+    assert view.mistakes.tolist() == [[True, True, False], [False] * 3]
+    assert view.actions[0].tolist() == [1, 1, -1]
+    np.testing.assert_allclose(view.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
     nearly = np.where(np.arange(4) == 1, 1 - 1e-4, 1e-4 / 3) * np.ones((3, 2, 3, 1))
-    assert not PolicyView.of(corridor.with_horizon(3), nearly).footprint.mistakes.any()  # it lacks next to nothing
+    assert not PolicyView.of(corridor.with_horizon(3), nearly).mistakes.any()  # it lacks next to nothing
 
 
 def test_the_action_of_a_place_is_that_of_the_step_at_which_it_is_visited_most(corridor: Task) -> None:
@@ -100,24 +99,24 @@ def test_the_action_of_a_place_is_that_of_the_step_at_which_it_is_visited_most(c
     policy = np.zeros((2, 2, 3, 4))
     policy[0, ..., 0], policy[0, ..., 3] = 0.75, 0.25  # up, where the wall holds it back; or left
     policy[1, ..., 1], policy[1, ..., 3] = 0.25, 0.75  # right, mostly left
-    assert PolicyView.of(corridor, policy).footprint.actions[0, 0] == 0
+    assert PolicyView.of(corridor, policy).actions[0, 0] == 0
     fixed = np.array([1, 0, 0])[:, None, None].repeat(2, axis=1).repeat(3, axis=2)
-    assert PolicyView.of(corridor.with_horizon(3), fixed).footprint.actions[0].tolist() == [1, 0, -1]
+    assert PolicyView.of(corridor.with_horizon(3), fixed).actions[0].tolist() == [1, 0, -1]
     # With a step to spare the first one does not matter, so the action of the second is shown.
     spare = np.concatenate((policy[:1], policy[[1, 1]]))
-    assert PolicyView.of(corridor.with_horizon(3), spare).footprint.actions[0, 0] == 3
+    assert PolicyView.of(corridor.with_horizon(3), spare).actions[0, 0] == 3
 
 
 def test_an_action_is_faint_where_every_other_is_as_good(corridor: Task) -> None:
     short = PolicyView.of(corridor.with_horizon(1))
-    assert short.footprint.visits[0].tolist() == [1.0, 0.0, 0.0]
-    assert not short.footprint.matters[0, 0]
+    assert short.visits[0].tolist() == [1.0, 0.0, 0.0]
+    assert not short.matters[0, 0]
     assert "no action: every one is as good" in str(praemia.show(short.task))
     (faint,) = arrows(panel(short, 0, 50.0).items)
     assert faint.colour == FAINT_ON_DARK
     costly = praemia.MachineBuilder("out").edge("out", "goal", "out", reward=-1).build()
     near = envs.grid("Sg", legend={"g": "goal"}, machine=costly, horizon=1, slip=0.0)
-    assert PolicyView.of(near).footprint.matters[0, 0]  # a value of 0 can be lost
+    assert PolicyView.of(near).matters[0, 0]  # a value of 0 can be lost
 
 
 def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_for_each_move() -> None:
@@ -125,10 +124,8 @@ def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_fo
     for m in view.states:
         items = panel(view, m, 50.0).items
         grey = [(item.x, item.y) for item in items if isinstance(item, Area) and item.fill == UNVISITED]
-        assert grey == [
-            (spot.x, spot.y) for o, spot in enumerate(view.picture.spots) if view.footprint.visits[m, o] == 0.0
-        ]
-        actions = view.footprint.actions[m]
+        assert grey == [(spot.x, spot.y) for o, spot in enumerate(view.picture.spots) if view.visits[m, o] == 0.0]
+        actions = view.actions[m]
         assert len(arrows(items)) == np.sum((actions >= 0) & (actions < 4))  # 4 is stay
         rights = [item for item in arrows(items) if item.points[3][0] > item.points[0][0] + 0.1]  # the tip
         assert len(rights) == np.sum(actions == 1)
@@ -149,10 +146,10 @@ def test_a_page_has_a_panel_for_each_machine_state_that_matters_and_the_machine(
 def test_what_is_left_out_is_said() -> None:
     view = PolicyView.of(envs.flower(loop=20))
     assert len(view.states) == 6
-    visited = int(np.sum(view.footprint.visits.max(axis=1) > 0.0))
+    visited = int(np.sum(view.visits.max(axis=1) > 0.0))
     assert view.hidden == visited - 6 > 0
     assert f"{view.hidden} more machine states are visited, less often." in str(praemia.show(view.task))
-    assert f"{view.left_out} The machine has 33 states" in " ".join(texts(page_of(view)))
+    assert f"{view.left_out} The machine has 33 states" in " ".join(texts(praemia.show(view.task).scene))
 
 
 def test_actions_are_left_out_where_cells_are_too_small() -> None:
@@ -163,35 +160,24 @@ def test_actions_are_left_out_where_cells_are_too_small() -> None:
         assert "S" in texts(page)
 
 
-def test_only_tasks_with_moves_have_maps() -> None:
-    assert [name for name in envs.names() if not has_map(envs.make(name))] == [
-        "flower-20",
-        "random-20x4x5-0",
-        "generated-store-42",
-    ]
-
-
-def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
+def test_a_page_needs_no_matplotlib_and_svg_no_pillow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     code = (
         "import sys; sys.modules['matplotlib'] = None; import praemia; task = praemia.envs.warehouse(2);"
         "praemia.show(task).save('x.png'); praemia.show(task).save('x.svg');"
         "from praemia.pictures.episodes import save_gif; save_gif(praemia.rollout(task, praemia.solve(task)), 'x.gif')"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("", "")
     assert {path.name for path in tmp_path.iterdir()} == {"x.png", "x.svg", "x.gif"}
-
-
-def test_without_pillow_there_is_a_hint_and_svg_still_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    monkeypatch.chdir(tmp_path)
-    for name in ("x.png", "x.gif"):
+    for name in ("y.png", "y.gif"):
         assert execute(["show", "warehouse-2", "-o", name]) == 2
         assert "pictures in pixels need Pillow" in capsys.readouterr().err
-    assert execute(["show", "warehouse-2", "-o", "x.svg"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["x.svg"]
+    assert execute(["show", "warehouse-2", "-o", "y.svg"]) == 0
+    assert {path.name for path in tmp_path.glob("y*")} == {"y.svg"}
 
 
 @pytest.mark.parametrize("name", ["office-mail", "riverswim-15", "flower-20", "warehouse-2"])
@@ -256,16 +242,14 @@ def test_a_name_is_shown_as_it_is(tmp_path: Path, corridor: Task, name: str) -> 
     task = Task(corridor.mdp, corridor.machine, 2, name)
     praemia.show(task).save(tmp_path / "policy.png")
     save_gif(praemia.rollout(task, praemia.solve(task)), tmp_path / "episode.gif")
-    assert f"{name}: the optimal policy" in texts(page_of(PolicyView.of(task)))[0]
+    assert f"{name}: the optimal policy" in texts(praemia.show(task).scene)[0]
 
 
-def test_a_machine_that_cannot_pay_is_shown_in_the_state_visited_most(tmp_path: Path) -> None:
+def test_a_machine_without_rewards_is_shown_in_the_state_visited_most(corridor: Task) -> None:
     machine = praemia.MachineBuilder("idle").edge("idle", "goal", "idle").build()
-    task = envs.grid("S.g", legend={"g": "goal"}, machine=machine, horizon=2, slip=0.0)
-    picture = praemia.show(task)
-    assert picture.view.states == (0,)
-    picture.save(tmp_path / "policy.svg")
-    assert "machine state 'idle', 2.00 steps per episode" in str(picture)
+    drawing = praemia.show(corridor.with_machine(machine))
+    assert drawing.svg
+    assert "machine state 'idle', 2.00 steps per episode" in str(drawing)
 
 
 # --- episodes ---
@@ -289,17 +273,14 @@ def test_an_episode_is_a_gif_in_which_the_machine_is_lit(tmp_path: Path, corrido
     assert lower[0][:, 1].mean() < lower[2][:, 1].mean() - 50  # from 'out' to 'done'
 
 
-def test_what_an_episode_has_earned_so_far_is_its_return() -> None:
+def test_an_episode_says_its_return_so_far_and_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:
     machine = praemia.RewardMachine.from_ltlf("F goal")
     task = envs.grid("S..g", legend={"g": "goal"}, machine=machine, horizon=3, slip=0.0)
-    for discount, end in ((0.5, "paid 1, which counts 0.25; 0.25 so far"), (1.0, "paid 1; 1 so far")):
+    for discount, end in ((0.5, "reward 1, discounted 0.25; return 0.25 so far"), (1.0, "reward 1; return 1 so far")):
         discounted = task.with_discount(discount)
         episode = praemia.rollout(discounted, praemia.solve(discounted))
         assert episode.total_reward == discount**2
         assert [moment.line for moment in moments(episode)][-1].endswith(end)
-
-
-def test_a_gif_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:
     longer, right = corridor.with_horizon(9), np.ones((9, 2, 3), dtype=int)
     assert len(watched(praemia.rollout(longer, right))) == 2
     assert len(watched(praemia.rollout(longer, 0 * right))) == 9

@@ -13,14 +13,15 @@ import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import SizeError
-from praemia.pictures.policy_page import MOVES, has_map
+from praemia.experiments.jobs import TaskText
+from praemia.files.writing import dump
+from praemia.pictures.policy_page import MOVES, PolicyView, panel
 from praemia.pictures.renderers import render_svg
-from praemia.pictures.scene import Text, text_width
+from praemia.pictures.scene import Line, Text, text_width
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.picture import Mark, Picture, Spot
-from praemia.tasks.reachability import distances
+from praemia.tasks.picture import Axis, Mark, Picture, Spot
 from praemia.tasks.task import Task
 
 
@@ -52,9 +53,9 @@ def test_the_office_in_text_has_the_walls_of_its_map() -> None:
 
 
 def test_the_legend_says_what_the_machine_does() -> None:
-    assert "right end: pays 1 with probability 0.8" in str(envs.make("riverswim-prm-5").draw())
-    assert "right end: pays 1\n" in str(envs.make("riverswim-5").draw())
-    assert "plant: nothing is paid afterwards" in str(envs.make("office-mail").draw())
+    assert "right end: reward 1 with probability 0.8" in str(envs.make("riverswim-prm-5").draw())
+    assert "right end: reward 1\n" in str(envs.make("riverswim-5").draw())
+    assert "plant: no reward afterwards" in str(envs.make("office-mail").draw())
     assert roles(envs.office("mail")) == {
         **dict.fromkeys("ABCDc", "plain"),
         "S": "start",
@@ -75,7 +76,7 @@ def test_another_machine_or_horizon_keeps_the_map_and_changes_what_places_are_wo
     swapped = praemia.MachineBuilder("out", ("item", "delivery")).edge("out", "item", "done", reward=2).build()
     task = envs.warehouse(3).with_horizon(50).with_machine(swapped)
     assert str(task.draw()).splitlines()[2:9] == str(envs.make("warehouse-3").draw()).splitlines()[2:9]
-    assert "I  item: pays 2" in str(task.draw())
+    assert "I  item: reward 2" in str(task.draw())
     assert roles(task) == {"S": "start", "I": "goal", "D": "plain"}
 
 
@@ -128,26 +129,35 @@ def test_labels_of_ones_own_mdp_are_marked() -> None:
     machine = praemia.MachineBuilder("out", ("goal", "odd", "a")).edge("out", "goal", "out", reward=0.5).build()
     task = Task(LabeledMDP.from_rows(3, 1, rows, labels=rules), machine, 4)
     assert roles(task) == {"0": "start", "1": "plain", "2": "goal"}
-    assert "2  a, goal: pays 0.5" in str(task.draw())
-
-
-class Row:
-    """A map of one's own: three observations in a row."""
-
-    def picture(self) -> Picture:
-        marks = [Mark("a"), Mark("b"), Mark("c", label=frozenset({"goal"}))]
-        return Picture(tuple(Spot(o + 0.5, 0.5, mark) for o, mark in enumerate(marks)))
+    assert "2  a, goal: reward 0.5" in str(task.draw())
 
 
 def test_any_mdp_can_be_given_a_map() -> None:
+    marks = [Mark("a"), Mark("b"), Mark("c", label=frozenset({"goal"}))]
+    row = Picture(tuple(Spot(o + 0.5, 0.5, mark) for o, mark in enumerate(marks)))
     rows = {(o, 0): {min(o + 1, 2): 1.0} for o in range(3)}
     mdp = LabeledMDP.from_rows(3, 1, rows, labels=[praemia.LabelRule("goal", target=2)])
     machine = praemia.MachineBuilder("out").edge("out", "goal", "out", reward=0.5).build()
-    task = Task(mdp.with_map(Row()), machine, 4)
+    task = Task(mdp.with_map(row), machine, 4)
     assert "a   b   c" in str(task.draw())
-    assert "c  pays 0.5" in str(task.draw())
+    assert "c  reward 0.5" in str(task.draw())
     assert mdp.map is None
     assert praemia.solve(task).value == praemia.solve(Task(mdp, machine, 4)).value
+
+
+def test_cells_of_two_numbers_are_a_map_with_axes_and_actions_never_tried_are_hatched() -> None:
+    task = envs.riverswim(3)
+    axes = Axis("position (m)", (-1.2, -0.3, 0.6)), Axis("velocity", (0.0, 0.02, 0.05, 0.07))
+    picture = Picture((Spot(0.5, 2.5), Spot(1.5, 2.5), Spot(1.5, 0.5)), actions=("left", "right"), axes=axes)
+    task = Task(task.mdp.with_map(picture), task.machine, 10)
+    texts = [item.text for item in task.draw().scene.items if isinstance(item, Text)]
+    assert {"position (m) →", "↑ velocity", "-1.2", "-0.3", "0.6", "0", "0.02", "0.05", "0.07"} <= {*texts}
+    view = PolicyView.of(task)
+    hatched = replace(view, untried=view.visits > 0.0)
+    for m in view.states:
+        lines = [sum(isinstance(item, Line) for item in panel(own, m, 50.0).items) for own in (view, hatched)]
+        num_visited = np.count_nonzero(view.visits[m])
+        assert lines == [num_visited, 3 * num_visited]  # an arrow, or hatching without one
 
 
 def test_what_is_too_large_for_a_picture_is_refused() -> None:
@@ -163,20 +173,9 @@ def test_markup_in_a_title_stays_text() -> None:
     assert "x < y & z" in texts
 
 
-def test_many_observations_are_drawn_by_their_distance_from_the_start() -> None:
+def test_many_observations_are_drawn_in_rows_by_number() -> None:
     task = envs.make("random-100x2x2-0")
-    text = str(task.draw())
-    assert all(f" {o} " in text.replace("\n", " ") for o in range(100))
-
-
-def test_observations_stand_in_columns_by_their_distance_from_the_start() -> None:
-    rows = {(o, 0): {(o + 1) % 30: 1.0} for o in range(30)}
-    mdp = LabeledMDP.from_rows(30, 1, rows, start=28)
-    task = Task(mdp, envs.warehouse(2).machine, 5)
-    spots = task_picture(task).spots
-    order = sorted(range(30), key=lambda o: spots[o].x)
-    assert order == [28, 29, *range(28)]
-    assert distances(mdp).tolist() == [(o - 28) % 30 for o in range(30)]
+    assert str(task.draw()).split()[1:101] == [*map(str, range(100))]
 
 
 def test_pixels_show_the_agent_in_its_cell() -> None:
@@ -210,18 +209,20 @@ def test_actions_of_gymnasiums_maps_are_the_moves_that_they_make(env_id: str) ->
         assert moves_on_map(mdp, picture, action) == {(0.0, 0.0), MOVES[name]}
 
 
-def test_a_frozen_lake_is_drawn_with_its_holes_and_with_what_is_paid_for() -> None:
-    task = praemia.load_task(Path(__file__).parents[2] / "examples" / "frozen_lake.yaml")
+def test_a_frozen_lake_is_drawn_with_its_holes_also_by_commands_and_reports_which_know_its_text() -> None:
+    path = Path(__file__).parents[2] / "examples" / "frozen_lake.yaml"
+    task = praemia.load_task(path)
+    for text in (TaskText.of(str(path)), TaskText(task.name, dump(task))):
+        assert str(text.make().draw()) == str(task.draw())
     lines = str(task.draw()).splitlines()
     assert lines[3] == "| S   .   .   c |"
     assert lines[5] == "| .   H   .   H |"
     assert lines[9] == "| H   .   .   G |"
-    assert "  G  goal: pays 1" in lines
-    assert has_map(task)
+    assert "  G  goal: reward 1" in lines
 
 
 def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:
     scene = praemia.show(envs.make("office-patrol")).scene
     texts = [item.text for item in scene.items if isinstance(item, Text)]
-    assert {"A", "B", "C", "D", "on the way", "pays 1", "plant: nothing is paid afterwards"} <= {*texts}
+    assert {"A", "B", "C", "D", "on the way", "reward 1", "plant: no reward afterwards"} <= {*texts}
     assert "A, B, C  on the way" in str(envs.make("office-patrol").draw())

@@ -145,12 +145,3 @@ def test_a_drn_file_halts_with_the_rest_of_the_probability(tmp_path) -> None:
 def test_other_discounts_are_refused(discount: object) -> None:
     with pytest.raises(praemia.PraemiaError, match=r"discount=.*expected a number above 0 and at most 1"):
         praemia.envs.make("warehouse-3").with_discount(discount)
-
-
-@given(discounted_tasks(), st.data())
-def test_losses_add_up_to_what_a_policy_loses(task: Task, data: st.DataObject) -> None:
-    from praemia.planning.exact import losses
-
-    policy, plan = data.draw(deterministic_policies(task)), praemia.solve(task)
-    lost = plan.value - praemia.evaluate(task, policy).value
-    assert losses(task, policy, plan).sum() == pytest.approx(lost, abs=1e-9)

@@ -147,9 +147,9 @@ def test_nothing_to_earn_is_worth_nothing() -> None:
 
 
 def test_a_mapped_task_that_ends_is_paid_for_ever_after() -> None:
-    """A task that charges 1 and ends at once is worth 0 in the unit range, and then 0.5 for every step after it."""
+    """A task that charges 1 and ends at once is worth 0 in the unit range, and then 1 for every step after it."""
     mdp = praemia.LabeledMDP.from_entries(1, 1, [0], [0], [0], [1.0], [praemia.LabelRule("end")], ends=True)
     machine = praemia.MachineBuilder("out").edge("out", "end", "out", reward=-1).build()
     task = Task(mdp, machine, discount=0.99).in_unit_range
-    assert praemia.solve(task).value == pytest.approx(0.99 * 0.5 / 0.01)
+    assert praemia.solve(task).value == pytest.approx(0.99 / 0.01)
     assert praemia.solve(task).value == pytest.approx(praemia.solve(task.model).value, rel=1e-9)

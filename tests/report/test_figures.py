@@ -8,18 +8,9 @@ from stored_runs import KIND, PRM, PRODUCT, studies
 
 import praemia
 from praemia.report.chart_svg import Axis, chart_axes, chart_svg
-from praemia.report.charts import (
-    BLUE,
-    INK,
-    on_log_axes,
-    regret_charts,
-    scaling_chart,
-    style_sheet,
-    styles,
-    thinned,
-    value_charts,
-)
+from praemia.report.charts import on_log_axes, regret_charts, scaling_chart, thinned, value_charts
 from praemia.report.figures import chart_figure, render, run_figure
+from praemia.report.styles import COLOURS, STYLES, style_sheet, styles
 
 
 def test_a_chart_has_a_curve_for_each_learner_that_ends_at_its_mean_regret() -> None:
@@ -32,25 +23,33 @@ def test_a_chart_has_a_curve_for_each_learner_that_ends_at_its_mean_regret() -> 
 
 
 def test_every_learner_has_one_style_whoever_else_is_there() -> None:
-    alone, many = (styles([("ucbvi-prm", "ucbvi-prm"), *others]) for others in ([("a", "eqo")], [("b", "psrl")] * 2))
-    assert alone["ucbvi-prm"] == many["ucbvi-prm"] == BLUE
-    assert styles([("UCBVI-PRM", "ucbvi-prm"), ("headroom", "headroom")]) == {"UCBVI-PRM": BLUE, "headroom": INK}
-    crowd = styles((f"title {i}", name) for i, name in enumerate([*praemia.learners.names()] * 2))
-    assert len({(style.colour, style.dash) for style in crowd.values()}) == len(crowd)
+    names = praemia.learners.names()
+    assert len({STYLES[name] for name in names}) == len(names)
+    assert styles((name.upper(), name) for name in names) == {name.upper(): STYLES[name] for name in names}
+    assert styles([("mine", "mine"), ("UCBVI-PRM", "ucbvi-prm")])["UCBVI-PRM"] == STYLES["ucbvi-prm"]
+    crowd = styles((f"title {i}", name) for i, name in enumerate([*names] * 2))
+    assert len(set(crowd.values())) == len(crowd)
 
 
-def test_a_line_that_stands_alone_is_solid() -> None:
+def test_figures_and_pages_have_the_same_colours_and_a_line_that_stands_alone_is_solid() -> None:
     run = praemia.simulate(praemia.envs.riverswim(3), praemia.Headroom(), 20)
     (line,) = run_figure(run).axes[0].get_lines()
     assert not line.is_dashed()
-    assert line.get_color() == INK.colour
+    assert line.get_color() == STYLES["headroom"].on_light
+    (chart, *_) = regret_charts(studies()[0].rows)
+    style_of = styles((curve.title, curve.learner) for curve in chart.curves)
+    svg = chart_svg(chart, style_of)
+    for line in chart_figure(chart, "Regret").axes[0].get_lines():
+        title = str(line.get_label())
+        assert (line.get_color(), line.is_dashed()) == (style_of[title].on_light, bool(style_of[title].dash))
+        assert f'<g class="{style_of[title].colour}" data-learner="{title}">' in svg
 
 
 def test_colours_are_there_for_light_and_for_dark_pages() -> None:
-    text = str(style_sheet())
-    assert text.count(".blue {") == 2
-    assert BLUE.colour in text.partition("@media")[0]
-    assert BLUE.on_dark in text.partition("@media")[2]
+    light, _, dark = str(style_sheet()).partition("@media")
+    for name, (on_light, on_dark) in COLOURS.items():
+        assert f".{name} {{ --own: {on_light}; }}" in light
+        assert f".{name} {{ --own: {on_dark}; }}" in dark
 
 
 @pytest.mark.parametrize("num_episodes", [1, 2, 7, 1000, 10**6])

@@ -183,7 +183,7 @@ def test_a_log_of_a_task_has_its_labels() -> None:
         ([[(0, 1, 1)] * 9], "episode 0 has 9 steps; expected 1 … 8"),
         ([[(0, 1, 1), (2, 1, 3)]], "step 1 does not begin where step 0 went"),
         ([[(0, 1, 1, {}, True), (1, 1, 2)]], "step 1 does not begin where step 0 went"),
-        ([[(0, 1, 7)]], "outside its space"),
+        ([[(0, 1, 7)]], "outside the space"),
     ],
 )
 def test_a_log_that_is_none_is_refused(episodes: Any, message: str) -> None:

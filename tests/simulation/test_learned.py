@@ -101,7 +101,7 @@ def test_in_a_black_box_what_is_never_visited_is_as_bad_as_any_label_makes_it(
     box = praemia.BlackBox(lake, lambda o, a, z, info: names.get(z, ()), machine, 9, discount=discount)
     world = world_of(box, learners.make("ucbvi-prm"), 2, (0,), None)
     run_loop(world, 2)
-    table = world.spec.table_on(world.spec.labels_to_expect)
+    table = world.spec.every_step.support_table
     monkeypatch.setattr(type(world.spec), "table_on", None)
     unknown = estimated_model(world).exits[1:, UNKNOWN]
     np.testing.assert_allclose(unknown, extremes(world.spec, table, sign=-1.0)[:-1], rtol=1e-12, atol=1e-12)

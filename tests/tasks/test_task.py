@@ -1,11 +1,8 @@
 """A task is an MDP and a machine that speak of the same labels."""
 
 import warnings
-from dataclasses import fields
 from itertools import accumulate
 
-import numpy as np
-import oracles
 import pytest
 import strategies
 from hypothesis import given
@@ -108,24 +105,6 @@ def test_a_still_label_moves_nothing_and_an_inert_one_pays_nothing_either(machin
     for i, label in enumerate(strategies.ALL_LABELS):
         steps = [(state, out) for state in machine.states for out in machine.outcomes(state, label)]
         assert table.has_no_effect[i] == all(out.target == state and out.reward.mean == 0.0 for state, out in steps)
-
-
-@given(strategies.tasks())
-def test_a_learner_can_have_the_label_of_every_transition(task):
-    numbers, table = task.spec.every_step.labels[0], task.spec.every_step.table
-    rules = task.mdp.labelling.rules
-    for o, a, z in np.ndindex(numbers.shape):
-        label = oracles.label_of(rules, o, a, z)
-        for m, state in enumerate(task.machine.states):
-            found = table_edges(table, numbers[o, a, z], m)
-            assert {target: edge[0] for target, edge in found.items()} == {
-                task.machine.states.index(out.target): out.probability for out in task.machine.outcomes(state, label)
-            }
-
-
-def test_a_learner_is_not_told_the_kernel_or_the_start():
-    names = {field.name for field in fields(riverswim(3).spec)}
-    assert names.isdisjoint({"mdp", "probs", "successors", "start_probs"})
 
 
 def test_a_task_says_what_it_is():

@@ -18,6 +18,7 @@ from typing import TextIO
 
 import click
 
+from praemia.cli.output import echo
 from praemia.errors import LearnerFailure, PraemiaError, PraemiaWarning, did_you_mean
 
 COMMANDS = {
@@ -146,11 +147,11 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     ours = issubclass(category, PraemiaWarning)
-    click.echo(f"warning: {message}" if ours else warnings.formatwarning(message, category, filename, lineno), err=True)
+    echo(f"warning: {message}" if ours else warnings.formatwarning(message, category, filename, lineno), err=True)
 
 
 def _fail(message: str, status: int = FAILURE) -> int:
-    click.echo(f"error: {message}", err=True)
+    echo(f"error: {message}", err=True)
     return status
 
 

@@ -178,11 +178,14 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
     return add
 
 
+code_option = click.option("--allow-code", is_flag=True, help="Execute the functions that a task file names.")
+
 variant_options = _together(  # what a user changes about a task: ``resolve_task`` takes these keywords
     click.option(
         "--until-done", is_flag=True, help="End an episode once no further reward, positive or negative, is possible."
     ),
     click.option("--discount", type=float, help="Discount factor per step, in (0, 1]."),
+    code_option,
 )
 
 

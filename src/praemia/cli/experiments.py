@@ -23,7 +23,7 @@ from praemia.cli.common import (
     tasks_option,
     where_options,
 )
-from praemia.cli.output import emit, json_option, report_written, wants_json
+from praemia.cli.output import echo, emit, json_option, report_written, wants_json
 from praemia.cli.progress import display, say
 from praemia.errors import FileError, ParameterError
 from praemia.text_tables import are, plural
@@ -227,7 +227,7 @@ def _publish(store: Store, path: Path | None = None) -> None:
         for study in shown
     ]
     emit(record, "\n".join([*texts, *map(str, verdicts)]))
-    click.echo(f"the report is {path}", err=wants_json())
+    echo(f"the report is {path}", err=wants_json())
 
 
 def _claim_record(verdict: Verdict) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
+from praemia.cli.common import code_option, complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
 from praemia.text_tables import Table, plural
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from praemia.exploration import Dataset, ExploredPlan, LikelyLoss
     from praemia.exploration.explore import Check
     from praemia.machines.machine import RewardMachine
-    from praemia.tasks.task import Task
+    from praemia.tasks.base import BaseTask
 
 
 UNTIL_KEYS = ("until", "reached", "checks")
@@ -34,6 +34,7 @@ EXCEEDS = "*"  # marks a bound that is more than the plan's value
 @click.option("--until", type=float, help="Stop when the plan of every --machine loses less than this.")
 @click.option("--machine", "machines", multiple=True, type=click.Path(), help="For --until; may be repeated.")
 @click.option("--append", is_flag=True, help="Add to the data already in the file.")
+@code_option
 @seed_option
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
@@ -43,6 +44,7 @@ def explore_command(
     until: float | None,
     machines: tuple[str, ...],
     append: bool,
+    allow_code: bool,
     seed: int,
     out: Path,
     **settings: Any,
@@ -65,7 +67,7 @@ def explore_command(
 
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
-    problem = resolve_task(task)
+    problem = resolve_task(task, allow_code=allow_code)
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
         before.require_kind(Environment(problem).kind, [(seed,)])
@@ -132,6 +134,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 @click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
 @click.option("--horizon", type=click.IntRange(1), help="Steps per episode; by default as in the data.")
 @click.option("--discount", type=float, help="A reward at step h counts γ^h times; by default as in the data.")
+@code_option
 @rho_option(0.05, "the probability with which the certificates may fail.")
 @click.option("--draws", default=200, show_default=True, help="Environments sampled for the likely loss.")
 @seed_option
@@ -141,6 +144,7 @@ def plan_command(
     data: Path,
     machines: tuple[str, ...],
     task: str | None,
+    allow_code: bool,
     draws: int,
     seed: int,
     out: Path | None,
@@ -167,9 +171,9 @@ def plan_command(
     if not machines and task is None:
         raise ParameterError("nothing to plan for; give --machine, or --task for the machine of that task")
     require_draws(draws)
-    truth = None if task is None else resolve_task(task)
+    truth = None if task is None else resolve_task(task, allow_code=allow_code)
     if truth is not None:
-        dataset.require_sizes_of(truth)
+        dataset.require_sizes_of(truth)  # type: ignore[arg-type]
     named = {name: load_machine(name) for name in machines}
     if truth is not None and not named:
         named = {truth.name: truth.machine}
@@ -198,14 +202,15 @@ class Row(NamedTuple):
         return bound > self.plan.value - minimum
 
 
-def _row(name: str, plan: ExploredPlan, truth: Task | None, draws: int, seed: int, progress: Display) -> Row:
+def _row(name: str, plan: ExploredPlan, truth: BaseTask | None, draws: int, seed: int, progress: Display) -> Row:
     from praemia.errors import SizeError
+    from praemia.tasks.task import Task
 
     try:
         likely = plan.likely(draws=draws, seed=seed, on_progress=progress.count(f"draws ({name})"))
     except SizeError:  # the plan and its certificate need far less memory, and are there
         likely = None
-    known = (None, None) if truth is None else (plan.optimum(truth), plan.true_value(truth))
+    known = (plan.optimum(truth), plan.true_value(truth)) if isinstance(truth, Task) else (None, None)
     return Row(name, plan, likely, *known)
 
 
@@ -229,14 +234,14 @@ def _text(rows: list[Row]) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     sure = row.plan.certificate
-    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4f}"
-    likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
+    proven = "vacuous" if sure.is_vacuous else f"{sure.bound:.4g}"
+    likely = "none" if row.likely is None else f"{row.likely.loss:.4g}"
     bounds = [(proven, sure.bound), (likely, row.likely.loss if row.likely else 0.0)]
     marked = (text + (EXCEEDS if row.exceeds_value(bound) else " ") for text, bound in bounds)
-    cells = (row.name, f"{row.plan.value:.4f}", *marked, f"{sure.largest:.4f}")
+    cells = (row.name, f"{row.plan.value:.4g}", *marked, f"{sure.largest:.4g}")
     if row.optimum is None or row.true_value is None:
         return cells
-    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
+    return (*cells, f"{row.optimum:.4g}", f"{row.true_value:.4g}", f"{row.optimum - row.true_value:.4g}")
 
 
 def _machine_record(row: Row) -> dict[str, Any]:

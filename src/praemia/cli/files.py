@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.common import complete_tasks, file_option, is_typed, named_machine
-from praemia.cli.output import emit, json_option, report_written
+from praemia.cli.common import code_option, complete_tasks, file_option, is_typed, named_machine
+from praemia.cli.output import echo, emit, json_option, report_written
 from praemia.files.load_save import FORMATS
 from praemia.text_tables import Table, plural
 
@@ -18,8 +18,9 @@ MOST_LISTED = 20  # labels or rewards of traces
 
 @click.command("check")
 @click.argument("file", type=click.Path())
+@code_option
 @json_option
-def check_command(file: str) -> None:
+def check_command(file: str, allow_code: bool) -> None:
     """Check FILE, which holds a task, just a machine, or traces (.jsonl).
 
     Errors are shown with their line number, and the exit status is 2. Anything valid but suspicious is listed.
@@ -29,13 +30,13 @@ def check_command(file: str) -> None:
         return
     from praemia.files.lint import lint
     from praemia.files.load_save import load
-    from praemia.tasks.task import Task
+    from praemia.machines.machine import RewardMachine
 
-    loaded = load(file)
-    if isinstance(loaded, Task):
-        kind, findings, sizes = "task", lint(loaded), loaded.sizes + loaded.machine.sizes[1:]
-    else:
+    loaded = load(file, allow_code=allow_code)
+    if isinstance(loaded, RewardMachine):
         kind, findings, sizes = "machine", lint(loaded), loaded.sizes
+    else:
+        kind, findings, sizes = "task", lint(loaded), loaded.sizes + loaded.machine.sizes[1:]
     record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
     emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {', '.join(sizes)}"]))
 
@@ -85,17 +86,17 @@ def convert_command(
     """
     from praemia.files.load_save import load, save_machine, save_task
     from praemia.files.resolving import looks_like_file, resolve_task
-    from praemia.tasks.task import Task
+    from praemia.machines.machine import RewardMachine
 
     is_file = looks_like_file(source)
     if not is_file and is_typed("form", "pay", "rewards"):
         raise click.UsageError(f"--from, --pay and --reward are for machine files; {source!r} is a built-in task")
     loaded = load(source, form, pay=pay, rewards=rewards) if is_file else resolve_task(source)
-    if isinstance(loaded, Task):
-        save_task(loaded, target)
-    else:
+    if isinstance(loaded, RewardMachine):
         save_machine(loaded, target)
-    click.echo(f"wrote the {'task' if isinstance(loaded, Task) else 'machine'} to {target}", err=True)
+    else:
+        save_task(loaded, target)
+    echo(f"wrote the {'machine' if isinstance(loaded, RewardMachine) else 'task'} to {target}", err=True)
 
 
 def _output_reward(text: str) -> tuple[str, float]:
@@ -119,7 +120,7 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
     """
     drawing = named_machine(task_or_machine).draw()
     if out is None:
-        click.echo(str(drawing))
+        echo(str(drawing))
     else:
         drawing.save(out)
         report_written(out)

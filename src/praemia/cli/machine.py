@@ -9,7 +9,7 @@ from warnings import catch_warnings
 import click
 
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
-from praemia.cli.output import emit, fields_text, json_option, report_written
+from praemia.cli.output import echo, emit, fields_text, json_option, report_written
 from praemia.cli.progress import display
 from praemia.errors import unknown_name
 from praemia.text_tables import Table
@@ -62,13 +62,14 @@ def machine_command(
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
     from praemia.files.load_save import require_writable, save_machine
-    from praemia.machines.from_formulas import growth_limits, machine_from
+    from praemia.machines.diagrams import Growth
+    from praemia.machines.from_formulas import machine_from
 
     require_drawing(draw)
     if out is not None:
         require_writable(out, "machine")  # an ending that says no format is refused before the work begins
     kind = "regex" if regex else "formula"
-    growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
+    growth = Growth(max_states, tell=lambda size: echo(size, err=True))
     machine = machine_from(kind, text, reward, pay, growth=growth, syntax=syntax)
     record: dict[str, Any] = {
         kind: text,

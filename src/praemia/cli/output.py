@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import click
 
+from praemia.errors import visible
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 JSON = "praemia.cli.json"  # in a context's meta: whether --json is given
 
@@ -31,12 +33,17 @@ def wants_json() -> bool:
     return bool(click.get_current_context().meta.get(JSON))
 
 
+def echo(text: object, *, err: bool = False) -> None:
+    """Print a text to standard output or standard error, its control characters escaped."""
+    click.echo(visible(str(text)), err=err)
+
+
 def emit(record: Mapping[str, Any], text: object) -> None:
     """Print what a command found: the record as one JSON object with ``--json``, else a text or a table, if any."""
     if wants_json():
         click.echo(json.dumps(_as_json(record), allow_nan=False))
     elif shown := str(text).rstrip("\n"):
-        click.echo(shown)
+        echo(shown)
 
 
 def _as_json(value: Any) -> Any:
@@ -63,4 +70,4 @@ def report_written(*paths: Path | None) -> None:
     """Say which files were written."""
     for path in paths:
         if path is not None:
-            click.echo(f"wrote {path}", err=True)
+            echo(f"wrote {path}", err=True)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 from praemia import activity
+from praemia.cli.output import echo
+from praemia.errors import visible
 from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Display(activity.Progress):
         )
 
         self.bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.fields[count]}"),
+            TextColumn("{task.fields[count]}", markup=False),
             TaskProgressColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
@@ -82,7 +82,7 @@ class Display(activity.Progress):
 
     def work(self, what: str) -> None:
         """Show for how long something takes that counts nothing."""
-        if all(row.description != what for row in self.bars.tasks):
+        if all(row.description != visible(what) for row in self.bars.tasks):
             self._add(what)
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
@@ -132,7 +132,8 @@ class Display(activity.Progress):
 
     def _add(self, what: str, total: float | None = None, completed: int = 0, count: str = "") -> TaskID:
         began = (self._worked, completed)
-        return self.bars.add_task(what, True, total, completed, visible=False, count=count, left="", began=began)
+        texts = {"count": count, "left": ""}
+        return self.bars.add_task(visible(what), True, total, completed, visible=False, began=began, **texts)
 
     @property
     def _worked(self) -> float:
@@ -186,7 +187,7 @@ def _duration(seconds: float) -> str:
 
 def say(line: str) -> None:
     """Print a line on standard error, above the bars where there are any."""
-    click.echo(line, err=True)
+    echo(line, err=True)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.statistics.series import Series
 
+MEASURES = {"regret": ("regret", "per 1,000 episodes at the end"), "return": ("mean return", "over the last tenth")}
 FEW = 20_000  # episodes in total for which starting processes costs more than it gains
 
 
@@ -56,11 +58,12 @@ def run_command(
     steps: int | None,
     until_done: bool,
     discount: float | None,
+    allow_code: bool,
     runs: int,
     seed: int,
     **where: Any,
 ) -> int:
-    """Run learners on TASK and print their exact regret.
+    """Run learners on TASK and print their exact regret, or in a black box what they earned.
 
     \b
     praemia run warehouse-4
@@ -75,7 +78,7 @@ def run_command(
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    played = TaskText.of(task, until_done=until_done or None, discount=discount)
+    played = TaskText.of(task, allow_code, until_done=until_done or None, discount=discount)
     jobs = [
         Job(played, choice, num_episodes, (seed, number), num_steps=steps)
         for number in range(runs)
@@ -84,14 +87,15 @@ def run_command(
     began = time.perf_counter()
     members, failures = _perform(jobs, RunOptions(**where))
     optimal = members[0].first.optimal_value if members else None
-    rows = [_row(series) for series in members]
+    is_box = bool(members) and optimal is None
+    rows = [_row(series) | (_returns(series) if is_box else _regret(series)) for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
     shared = {"task": played.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
     if members:
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
         lengths += f", discount {members[0].first.discount:g}" if members[0].first.discount < 1.0 else ""
-        text = f"{played.name}: {lengths}, optimal value {optimal:.5g}\n\n"
+        text = f"{played.name}: {lengths}" + ("\n\n" if is_box else f", optimal value {optimal:.5g}\n\n")
         text += str(_table(rows, with_steps=until_done or steps is not None))
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
@@ -121,13 +125,16 @@ def _next_steps(task: list[str], names: Sequence[str]) -> str:
 
 
 def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
+    measure = "regret" if "regret_mean" in rows[0] else "return"
+    digits = 2 if measure == "regret" else 4
     return Table(
-        ("learner", "regret", "per 1,000 episodes at the end", *("steps",) * with_steps, "plans", "s per run"),
+        ("learner", *MEASURES[measure], *("steps",) * with_steps, "plans", "s per run"),
         [
             (
                 row["learner"],
-                f"{row['regret_mean']:.2f}" + ("" if row["regret_std"] is None else f" ± {row['regret_std']:.2f}"),
-                number(row["late_slope"]),
+                f"{row[f'{measure}_mean']:.{digits}f}"
+                + ("" if (std := row[f"{measure}_std"]) is None else f" ± {std:.{digits}f}"),
+                number(row["late_return" if measure == "return" else "late_slope"]),
                 *(f"{row['steps']:.0f}",) * with_steps,
                 f"{row['plans']:.0f}",
                 f"{row['seconds']:.2f}",
@@ -157,17 +164,35 @@ def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Fai
         return group(runs), failures
 
 
+def _regret(series: Series) -> dict[str, Any]:
+    """Return the regret of a learner."""
+    return {
+        "regret": [float(value) for value in series.final],
+        "regret_mean": float(series.final.mean()),
+        "regret_std": series.spread if series.num_runs > 1 else None,
+        "late_slope": series.late_slope,
+    }
+
+
+def _returns(series: Series) -> dict[str, Any]:
+    """Return what a learner earned per episode in a black box, whose optimum is not known."""
+    means = [float(run.returns.mean()) for run in series.runs]
+    last = max(1, series.num_episodes // 10)
+    return {
+        "return": means,
+        "return_mean": statistics.fmean(means),
+        "return_std": statistics.stdev(means) if len(means) > 1 else None,
+        "late_return": statistics.fmean(float(run.returns[-last:].mean()) for run in series.runs),
+    }
+
+
 def _row(series: Series) -> dict[str, Any]:
-    """Return a learner's line as plain data."""
+    """Return a learner's line as plain data, but for its measure."""
     first = series.first
     return {
         "learner": series.title,
         "name": first.learner,
         "parameters": first.parameters,
-        "regret": [float(value) for value in series.final],
-        "regret_mean": float(series.final.mean()),
-        "regret_std": series.spread if series.num_runs > 1 else None,
-        "late_slope": series.late_slope,
         "steps": sum(int(run.steps.sum()) for run in series.runs) / series.num_runs,
         "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,

@@ -22,9 +22,9 @@ from praemia.cli.common import (
     variant_options,
 )
 from praemia.cli.experiments import report_failures
-from praemia.cli.output import emit, json_option, report_written
+from praemia.cli.output import echo, emit, json_option, report_written
 from praemia.cli.progress import display
-from praemia.errors import ParameterError, require
+from praemia.errors import ParameterError, require, visible
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -54,12 +54,13 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None, 
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
     if suffix in (".png", ".gif"):
         require("PIL")
-    problem, given_policy = resolve_task(task, **variant), named_policy(policy)
+    problem: Any = resolve_task(task, **variant)
+    given_policy = named_policy(policy)
     with display():
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
         if out is None:
-            click.echo(str(picture))
+            echo(str(picture))
         else:
             picture.save(out)
             report_written(out)
@@ -77,7 +78,7 @@ def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
     if out is None and sys.stdout.isatty():
         _animate(episode)
     elif out is None:
-        click.echo(str(episode))
+        echo(str(episode))
     else:
         if out.suffix.lower() == ".txt":
             write_whole(out, f"{episode}\n".encode())
@@ -100,10 +101,10 @@ def _animate(episode: Any) -> None:
     picture = task_picture(episode.task)
     with Live(console=Console(), auto_refresh=False) as live:
         for observation, machine_state, line in moments(episode):
-            scene = Text(page_text(picture, episode.task.name, observation) + "\n\n")
+            scene = Text(visible(page_text(picture, episode.task.name, observation)) + "\n\n")
             for i, name in enumerate(episode.task.machine.states):
-                scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
-            scene.append(f"\n{line}\n")
+                scene.append(f" {visible(name)} ", style="reverse" if i == machine_state else "dim")
+            scene.append(visible(f"\n{line}\n"))
             live.update(scene, refresh=True)
             time.sleep(PAUSE)
 
@@ -149,12 +150,13 @@ def watch_command(
     from praemia.experiments.runner import run_in_memory
     from praemia.pictures.task_picture import task_picture
     from praemia.report.watch_page import LearningPage
+    from praemia.tasks.task import require_task
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
     if run_file is None:
         problem = TaskText.of(task, **variant)
-        task_picture(problem.make())  # a task that is too large is refused before the work
+        task_picture(require_task(problem.make(), "the page"))  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
         with display() as progress:
             job = Job(problem, choice, episodes, (seed, 0))
@@ -169,7 +171,12 @@ def watch_command(
         problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:
         report = progress.count("episodes")
-        page = LearningPage.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))
+        page = LearningPage.of(
+            require_task(problem.make(), "the page"),
+            choice.make(),
+            run,
+            lambda played: report(played, run.num_episodes),
+        )
     path = out or Path(f"{slug(page.task.name)}-{slug(run.learner)}.html")
     page.save(path)
     shown = f"{len(page.plans)} of {plural(run.num_plans, 'plan')}"

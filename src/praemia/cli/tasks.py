@@ -29,8 +29,9 @@ def solve_command(task: str, **variant: Any) -> None:
     """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
     from praemia.files.resolving import resolve_task
     from praemia.planning.exact import solve
+    from praemia.tasks.task import require_task
 
-    problem = resolve_task(task, **variant)
+    problem = require_task(resolve_task(task, **variant), "an exact value")
     with display():
         value = solve(problem, keep_values=False).value
     record = {

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from praemia.envs.machine_wrapper import MACHINE_STATE, MachineView
+from praemia.envs.machine_view import MACHINE_STATE, MachineView
 from praemia.errors import ParameterError
-from praemia.tasks.machine_table import MachineSampler
 
 
 def view_of(env: Any) -> MachineView:
@@ -25,8 +24,8 @@ def view_of(env: Any) -> MachineView:
             "environment of these"
         ) from None
     first: MachineView = views[0]
-    if any(view.machine != first.machine for view in views):
-        raise ParameterError("the environments have different machines; counterfactual experience needs one for all")
+    if any(view.machines != first.machines for view in views):
+        raise ParameterError("the environments have different machines; counterfactual experience needs the same ones")
     return first
 
 
@@ -41,36 +40,28 @@ class ImaginedStep(NamedTuple):
 
 
 class Counterfactuals:
-    """Draw what each other machine state would have made of a step.
+    """Sample what a step would have been in each other machine state.
 
     States in which episodes end are left out: no step starts there. All steps have the same number of others.
     """
 
     def __init__(self, view: MachineView, seed: int = 0) -> None:
         self.view = view
-        self._sampler = MachineSampler(view.machine)
         self._rng = np.random.default_rng(seed)
-        self._sources = [m for m in range(view.machine.num_states) if m not in view.done_states]
+        self._sources = [m for m in range(len(view.states)) if m not in view.done_states]
 
     def of(self, state: Any, next_state: Any, info: dict[str, Any]) -> list[ImaginedStep]:
-        """Return the step from ``state`` to ``next_state``, of which ``info`` tells, in all other machine states."""
-        env_step, label = info["environment"], frozenset(info["label"])
+        """Return the step from ``state`` to ``next_state``, with its ``info``, in all other machine states."""
+        env_step, label, stages = info["environment"], frozenset(info["label"]), info.get("stage_rewards", {})
         truncated = env_step["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out
-        own = self._machine_state(state)
         steps = []
         for m in self._sources:
-            if m == own:
+            if m == self._machine_state(state):
                 continue
-            m_next, reward = self._sampler.step(m, label, self._rng)
-            steps.append(
-                ImaginedStep(
-                    self._with_machine_state(state, m),
-                    self._with_machine_state(next_state, m_next),
-                    reward + (env_step["reward"] if self.view.add_reward else 0.0),
-                    env_step["terminated"] or m_next in self.view.done_states,
-                    truncated,
-                )
-            )
+            m_next, reward, terminated = self.view.step(m, label, env_step, stages, self._rng)
+            reward += self.view.shaping_reward(m, m_next, terminated)
+            states = self._with_machine_state(state, m), self._with_machine_state(next_state, m_next)
+            steps.append(ImaginedStep(*states, reward, terminated, truncated))
         return steps
 
     def _machine_state(self, state: Any) -> int:
@@ -82,13 +73,13 @@ class Counterfactuals:
         if isinstance(state, dict):
             return {**state, MACHINE_STATE: np.int64(m)}
         other = np.array(state)
-        other[self._one_hot] = np.arange(self.view.machine.num_states) == m
+        other[self._one_hot] = np.arange(len(self.view.states)) == m
         return other
 
     @cached_property
     def _one_hot(self) -> slice:
         """Where ``gymnasium.spaces.flatten`` puts the machine state: the entries of a Dict in their order."""
-        parts: dict[str, spaces.Space[Any]] = self.view.space.spaces  # type: ignore[attr-defined]
+        parts = self.view.space.spaces
         before = takewhile(lambda name: name != MACHINE_STATE, parts)
         first = sum(spaces.flatdim(parts[name]) for name in before)
-        return slice(first, first + self.view.machine.num_states)
+        return slice(first, first + len(self.view.states))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer
 
 from praemia.deep.counterfactuals import Counterfactuals, ImaginedStep
-from praemia.envs.machine_wrapper import MACHINE_STATE, MachineView
+from praemia.envs.machine_view import MACHINE_STATE, MachineView
 from praemia.errors import ParameterError
 
 
@@ -100,7 +100,7 @@ def require_in_view(space: spaces.Space[Any], view: MachineView) -> None:
     """Check that a learner sees the machine's state where the environment shows it."""
     seen: Any = space
     if isinstance(space, spaces.Dict):
-        seen, expected = space.get(MACHINE_STATE), view.space[MACHINE_STATE]  # type: ignore[index]
+        seen, expected = space.get(MACHINE_STATE), view.space[MACHINE_STATE]
     else:
         expected = spaces.flatten_space(view.space)
     if seen != expected:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.envs.builtin_machines import Stages, in_stages
 from praemia.envs.grid_map import GridMap
 from praemia.errors import require_one_of, require_whole
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 SIDE = 39
@@ -28,13 +28,12 @@ LEGEND = {
     "h": "gold",
 }
 PLACES = {"a": 5, "b": 2, "c": 2, "d": 5, "e": 2, "f": 5, "g": 2, "h": 2, "S": 1}
-_MATERIALS = (("wood",), ("iron",))
-TASKS: dict[int, Stages] = {
-    2: ((("wood", "workbench"),),),
-    5: (_MATERIALS, (("factory",),)),
-    8: (_MATERIALS, (("workbench",),)),
-    9: (_MATERIALS, (("factory", "bridge"),)),
-    10: ((("wood", "workbench"), ("iron",)), (("toolshed", "gold"),)),
+TASKS = {  # formulas about the past; the reward comes when one first holds
+    2: "workbench & O wood",
+    5: "factory & O wood & O iron",
+    8: "workbench & O wood & O iron",
+    9: "bridge & O(factory & O wood & O iron)",
+    10: "gold & O(toolshed & O iron & O(workbench & O wood))",
 }
 
 
@@ -54,5 +53,5 @@ def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
     text = np.full(side * side, ".")
     text[np.random.default_rng(np.random.SeedSequence(seed)).permutation(side * side)[: len(letters)]] = list(letters)
     grid_map = GridMap("\n".join(map("".join, text.reshape(side, side))), LEGEND, slip=(1.0, 0.0, 0.0, 0.0))
-    machine = in_stages(TASKS[task], tuple(LEGEND.values()))
+    machine = RewardMachine.from_ltlf(TASKS[task], propositions=LEGEND.values())
     return Task(grid_map.mdp(), machine, MAX_STEPS, f"craft-{seed}-task{task}", DISCOUNT, until_done=True)

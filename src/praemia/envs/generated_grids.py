@@ -1,6 +1,6 @@
 """Generated tasks on a map: rooms, grids with traps, lakes, offices and mazes.
 
-Each is a function of a generator, the number of cells, the number of machine states and the largest horizon.
+Each is a function of a generator, the number of cells, the number of machine states and the maximum horizon.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.builtin_machines import TRAP, errands, in_stages
+from praemia.envs.generated_machines import TRAP, collect, errands
 from praemia.envs.generated_models import Generated, Kind, Ranges, between, steps_from
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER, Cell
-from praemia.machines.machine import RewardMachine
-from praemia.tasks.mdp import LabeledMDP
 
-OnMap: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and how many moves the errands take if none slips
 Rows = NDArray[np.str_]
-LEGS = 6  # so many errands of a machine are counted for that
+OnMap: TypeAlias = Generated  # in place of the horizon, how many moves the errands take if none slips
+LEGS = 6  # of the errands of a machine, these are counted for that
 PIT, DESK, GOAL = "t", "d", "g"
 
 
@@ -38,9 +36,13 @@ def map_kind(sample: Callable[[np.random.Generator, int, int, int], OnMap], smal
     return sample_task
 
 
-def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+def _floor(side: float) -> Rows:
+    return np.full((round(side), round(side)), FLOOR)
+
+
+def rooms(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
     """Sample a square of about ``size`` cells, divided into four rooms with a door each; visit places in order."""
-    text = _floor(max(4, round(math.sqrt(size))))
+    text = _floor(math.sqrt(size))
     side = len(text)
     row, column = (int(rng.integers(1, side - 1)) for _ in range(2))
     text[row], text[:, column] = WALL, WALL
@@ -48,27 +50,27 @@ def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
         text[int(rng.integers(*half)), column] = FLOOR
     for half in ((0, column), (column + 1, side)):
         text[row, int(rng.integers(*half))] = FLOOR
-    return _tour(rng, text, "abc", states, most)
+    return _tour(rng, text, "abc", states, horizon)
 
 
-def traps(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+def traps(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
     """Sample an open grid in which one cell of six is a trap, after which there is no reward."""
-    return _tour(rng, _floor(max(3, round(math.sqrt(size)))), "ab", states, most, one_in=6)
+    return _tour(rng, _floor(math.sqrt(size)), "ab", states, horizon, one_in=6)
 
 
-def lake(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+def lake(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
     """Sample a frozen lake: a move slips with probability 2/3, a hole is never left, the goal is in the far corner."""
-    text = _floor(max(3, round(math.sqrt(size))))
+    text = _floor(math.sqrt(size))
     corners = [(0, 0), (len(text) - 1, len(text) - 1)]
-    grid_map, way = _place(rng, text, START + GOAL, {GOAL: "goal"}, GOAL, pits=(WATER, 8), places=corners)
+    grid_map, way = _place(rng, text, START + GOAL, {GOAL: "goal"}, GOAL, one_in=8, pit=WATER, places=corners)
     way = 2 * way + states
-    machine = errands(rng, ("goal",), max(1, states - 1), fits=most / way, again=False)
+    machine = errands(rng, ("goal",), max(1, states - 1), fits=horizon / way, again=False)
     return replace(grid_map, slip=(1 / 3, 1 / 3, 1 / 3, 0.0)).mdp(), machine, way
 
 
-def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+def office(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
     """Sample an office of rooms of 3 × 3 cells with a few plants: bring all items, in any order, to the desk."""
-    across = min(6, max(2, round(math.sqrt(size / 9))))
+    across = min(6, round(math.sqrt(size / 9)))
     text = _floor(4 * across - 1)  # thin walls between the rooms, with a door between each two neighbours
     text[3::4], text[:, 3::4] = "-", "|"
     for i in range(across):
@@ -77,17 +79,16 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
             text[4 * i + upright, 4 * j - 1] = text[4 * j - 1, 4 * i + level] = DOOR
     items = {str(i + 1): f"item-{i}" for i in range(max(1, states.bit_length() - 1))}
     letters, legend = "".join(items), items | {DESK: "desk", PIT: TRAP}
-    grid_map, way = _place(rng, text, START + DESK + letters, legend, letters + DESK, pits=(PIT, 18))
-    stages = (tuple((item,) for item in items.values()), (("desk",),))
-    machine = in_stages(stages, legend.values(), hazard=TRAP)
+    grid_map, way = _place(rng, text, START + DESK + letters, legend, letters + DESK, one_in=18)
+    machine = collect(tuple(items.values()), "desk")
     if rng.integers(2):
         machine = machine.with_chance(dict.fromkeys(items.values(), float(rng.uniform(0.6, 0.95))))
     return grid_map.mdp(), machine, way
 
 
-def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+def maze(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
     """Sample a maze whose moves never slip, with one way between any two cells; visit places in order."""
-    side = max(3, round(math.sqrt(size)))
+    side = round(math.sqrt(size))
     text = _floor(2 * side - 1)
     text[1::2], text[:, 1::2] = "-", "|"
     path, joined = [(0, 0)], {(0, 0)}
@@ -102,21 +103,24 @@ def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
         text[row + there[0], column + there[1]] = DOOR
         joined.add(there)
         path.append(there)
-    return _tour(rng, text, "abc", states, most, slips=False)
-
-
-def _floor(side: int) -> Rows:
-    return np.full((side, side), FLOOR)
+    return _tour(rng, text, "abc", states, horizon, slips=False)
 
 
 def _tour(
-    rng: np.random.Generator, text: Rows, letters: str, states: int, most: int, *, one_in: int = 0, slips: bool = True
+    rng: np.random.Generator,
+    text: Rows,
+    letters: str,
+    states: int,
+    horizon: int,
+    *,
+    one_in: int = 0,
+    slips: bool = True,
 ) -> OnMap:
     """Sample places, pits and a machine that asks for the places in order."""
     legend = {letter: letter for letter in letters} | ({PIT: TRAP} if one_in else {})
     order = (letters * LEGS)[: min(states, LEGS)]
-    grid_map, way = _place(rng, text, START + letters, legend, order, pits=(PIT, one_in))
-    fits, others = most * len(order) / (2.0 * way), (TRAP,) if one_in else ()
+    grid_map, way = _place(rng, text, START + letters, legend, order, one_in=one_in)
+    fits, others = horizon * len(order) / (2.0 * way), (TRAP,) if one_in else ()
     machine = errands(rng, tuple(letters), states, fits=fits, others=others, sure=not slips)
     aside = float(rng.uniform(0.0, 0.15)) if slips else 0.0
     return replace(grid_map, slip=(1.0 - 3.0 * aside, aside, aside, aside)).mdp(), machine, way
@@ -129,12 +133,12 @@ def _place(
     legend: Mapping[str, str],
     order: str,
     *,
-    pits: tuple[str, int],
+    one_in: int = 0,
+    pit: str = PIT,
     places: Sequence[Cell] = (),
 ) -> tuple[GridMap, int]:
     """Put letters on places, and pits on one in so many others, until there is a way from the start in an order."""
     floor = [(int(r), int(c)) for r, c in np.argwhere(text == FLOOR)]
-    pit, one_in = pits
     while True:
         rows, taken = text.copy(), places or [floor[i] for i in rng.permutation(len(floor))[: len(letters)].tolist()]
         for letter, cell in zip(letters, taken, strict=True):

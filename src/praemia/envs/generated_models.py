@@ -6,21 +6,20 @@ Every kind is a function of a generator and of the ranges of sizes. It samples s
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_exp, portable_log
-from praemia.envs.builtin_machines import errands, prices, random_machine
+from praemia.envs.generated_machines import errands, prices, random_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 
-Entries: TypeAlias = list[tuple[int, int, int, float]]
+Generated: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and the horizon
 PLACES = ("a", "b", "c")
 
 
@@ -36,7 +35,6 @@ class Ranges(NamedTuple):
         return int(min(max(round(steps), self.steps[0]), self.steps[1]))
 
 
-Generated: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and the horizon
 Kind: TypeAlias = Callable[[np.random.Generator, Ranges], Generated]
 
 
@@ -56,15 +54,14 @@ def random_kind(max_observations: int, actions: tuple[int, int], branching: int 
         size = between(rng, low, max(low, min(high, max_observations)))
         width = size if branching is None else int(rng.integers(2, min(branching, size) + 1))
         num_actions, states, steps = between(rng, *actions), between(rng, *ranges.states), between(rng, *ranges.steps)
-        pairs = np.arange(size * num_actions).repeat(width)
+        o, a = np.divmod(np.arange(size * num_actions).repeat(width), num_actions)
         order = np.argsort(rng.random((size * num_actions, size)), axis=1, kind="stable")[:, :width]
         probs = rng.dirichlet(np.full(width, weight), size=size * num_actions).ravel()
         start = int(rng.integers(size))
         near = steps_from(start, order.reshape(size, -1))
         places = sorted(rng.permutation(size).tolist(), key=lambda o: o not in near)
         labels = [LabelRule(name, target=o) for name, o in zip(PLACES, places, strict=False)]
-        columns = pairs // num_actions, pairs % num_actions, order.ravel(), probs
-        mdp = LabeledMDP.from_entries(size, num_actions, *columns, labels=labels, start=start)
+        mdp = LabeledMDP.from_entries(size, num_actions, o, a, order.ravel(), probs, labels, start)
         if rng.integers(2):
             return mdp, random_machine(rng, states, PLACES), steps
         return mdp, errands(rng, PLACES, states, fits=steps / size, again=True), steps
@@ -74,20 +71,13 @@ def random_kind(max_observations: int, actions: tuple[int, int], branching: int 
 
 def steps_from(start: int, successors: NDArray[np.int64]) -> dict[int, int]:
     """Return the fewest steps to every observation that can be reached, from the successors of each, int64[O, ·]."""
-    steps, waiting = {start: 0}, deque([start])
-    while waiting:
-        here = waiting.popleft()
+    steps, waiting = {start: 0}, [start]
+    for here in waiting:  # grows while it is read
         for there in successors[here].tolist():
             if there not in steps:
                 steps[there] = steps[here] + 1
                 waiting.append(there)
     return steps
-
-
-def _mdp(size: int, num_actions: int, entries: Entries, labels: list[LabelRule], **more: Any) -> LabeledMDP:
-    """Make an MDP of entries (o, a, o', p)."""
-    o, a, z, probs = map(np.array, zip(*entries, strict=True))
-    return LabeledMDP.from_entries(size, num_actions, o, a, z, probs, labels, **more)
 
 
 def chain(rng: np.random.Generator, ranges: Ranges) -> Generated:
@@ -96,13 +86,13 @@ def chain(rng: np.random.Generator, ranges: Ranges) -> Generated:
     steps = ranges.within(4 * size * rng.uniform(0.7, 1.3))
     states = between(rng, *ranges.states)
     forth, stay = rng.uniform(0.4, 0.8, size), rng.uniform(0.1, 0.2, size)
-    entries: Entries = []
-    for o in range(size):
-        left, right = max(0, o - 1), min(size - 1, o + 1)
-        entries += [(o, 0, left, 1.0), (o, 1, right, forth[o]), (o, 1, o, stay[o])]
-        entries += [(o, 1, left, 1.0 - forth[o] - stay[o])]
+    model, here = np.zeros((size, 2, size)), np.arange(size)
+    left, right = np.maximum(0, here - 1), np.minimum(size - 1, here + 1)
+    model[here, 0, left] = 1.0
+    for there, probs in ((right, forth), (here, stay), (left, 1.0 - forth - stay)):
+        model[here, 1, there] += probs
     labels = [LabelRule("near", target=0), LabelRule("far", target=size - 1)]
-    mdp = _mdp(size, 2, entries, labels, start=int(rng.integers(1, max(2, size // 3))))
+    mdp = LabeledMDP.from_dense(model, labels, start=int(rng.integers(1, max(2, size // 3))))
     if states == 1:
         return mdp, prices({"near": float(rng.uniform(0.005, 0.05)), "far": 1.0}), steps
     return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True), steps
@@ -115,12 +105,13 @@ def lock(rng: np.random.Generator, ranges: Ranges) -> Generated:
     actions, states = between(rng, 2, 6), between(rng, *ranges.states)
     slip, has_decoy = float(rng.uniform(0.0, 0.15)), bool(rng.integers(2))
     right = rng.integers(actions, size=size)
-    entries: Entries = []
-    for o, a in np.ndindex(size, actions):
-        entries += [(o, a, (o + 1) % size if a == right[o] else 0, 1.0 - slip), (o, a, o, slip)]
+    model, here = np.zeros((size, actions, size)), np.arange(size)
+    model[:, :, 0] = 1.0 - slip
+    model[here, right] = (1.0 - slip) * np.eye(size)[(here + 1) % size]
+    model[here, :, here] += slip
     labels = [LabelRule("open", target=size - 1, source=size - 2)]
     labels += [LabelRule("decoy", source=0, action=int((right[0] + 1) % actions), target=0)] if has_decoy else []
-    mdp, decoys = _mdp(size, actions, entries, labels), ("decoy",) if has_decoy else ()
+    mdp, decoys = LabeledMDP.from_dense(model, labels), ("decoy",) if has_decoy else ()
     if states == 1:
         return mdp, prices({"open": 1.0, **dict.fromkeys(decoys, 0.02)}), steps
     return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
@@ -135,22 +126,23 @@ def sea(rng: np.random.Generator, ranges: Ranges) -> Generated:
     depth = max(3, round(math.sqrt(2.0 * between(rng, *ranges.observations))))
     states, dives, slip = between(rng, *ranges.states), int(rng.integers(1, 4)), float(rng.uniform(0.0, 0.1))
     little, again = float(rng.uniform(0.02, 0.2)), bool(rng.integers(2))
-    entries: Entries = []
-    for row in range(depth):
-        for column in range(row + 1):
-            here, below = row * (row + 1) // 2 + column, (row + 1) * (row + 2) // 2
-            sides = (below + max(0, column - 1), below + column + 1) if row < depth - 1 else (0, 0)
-            right = int(rng.integers(2))
-            for a in (0, 1):
-                entries += [(here, a, sides[a == right], 1.0 - slip), (here, a, sides[a != right], slip)]
     size = depth * (depth + 1) // 2
+    model = np.zeros((size, 2, size))
+    cells = [(row, column) for row in range(depth) for column in range(row + 1)]
+    for here, (row, column) in enumerate(cells):
+        below = (row + 1) * (row + 2) // 2 + column
+        sides = (below - (column > 0), below + 1) if row < depth - 1 else (0, 0)
+        right = int(rng.integers(2))
+        for a in (0, 1):
+            model[here, a, sides[a == right]] += 1.0 - slip
+            model[here, a, sides[a != right]] += slip
     labels = [LabelRule("shell", target=size - depth), LabelRule("pearl", target=size - 1)]
     builder = MachineBuilder("found-0", propositions=("shell", "pearl"), first_match=True)
     for i in range(states):
         following = i + 1 if i < states - 1 else 0 if again else i
         builder.edge(f"found-{i}", "pearl", f"found-{following}", reward=1.0 / dives)
         builder.edge(f"found-{i}", "shell", f"found-{i}", reward=little / dives)
-    return _mdp(size, 2, entries, labels), builder.build(), ranges.within(depth * dives)
+    return LabeledMDP.from_dense(model, labels), builder.build(), ranges.within(depth * dives)
 
 
 def queue(rng: np.random.Generator, ranges: Ranges) -> Generated:
@@ -158,13 +150,14 @@ def queue(rng: np.random.Generator, ranges: Ranges) -> Generated:
     size, actions = between(rng, *ranges.observations) // 2 + 3, between(rng, 2, 6)
     states, arrival = between(rng, *ranges.states), float(rng.uniform(0.3, 0.6))
     service = np.sort(rng.uniform(0.15, 0.9, actions))
-    entries: Entries = []
-    for o, a in np.ndindex(size, actions):
-        done = float(service[a]) if o > 0 else 0.0
-        more, fewer = arrival * (1.0 - done), done * (1.0 - arrival)
-        entries += [(o, a, min(size - 1, o + 1), more), (o, a, max(0, o - 1), fewer), (o, a, o, 1.0 - more - fewer)]
+    model, here = np.zeros((size, actions, size)), np.arange(size)
+    done = np.where(here[:, None] > 0, service, 0.0)
+    more, fewer = arrival * (1.0 - done), done * (1.0 - arrival)
+    for there, probs in ((np.minimum(size - 1, here + 1), more), (np.maximum(0, here - 1), fewer)):
+        model[here, :, there] += probs
+    model[here, :, here] += 1.0 - more - fewer
     labels = [LabelRule(f"served-{a}", o + 1, a, o) for o, a in np.ndindex(size - 1, actions)]
-    mdp = _mdp(size, actions, entries, [*labels, LabelRule("full", target=size - 1)])
+    mdp = LabeledMDP.from_dense(model, [*labels, LabelRule("full", target=size - 1)])
     rewards = {"full": 0.0} | {f"served-{a}": float(1.0 - 0.6 * service[a] * rng.random()) for a in range(actions)}
     if states == 1:
         return mdp, prices(rewards), between(rng, *ranges.steps)
@@ -179,18 +172,17 @@ def store(rng: np.random.Generator, ranges: Ranges) -> Generated:
     states, most = between(rng, *ranges.states), max(2, size // 2)
     demand = rng.dirichlet(np.ones(most + 1))
     lots = np.linspace(0, size - 1, actions).round().astype(int)
-    entries: Entries = []
-    labels: list[LabelRule] = []
+    model, labels = np.zeros((size, actions, size)), []
     for o, a in np.ndindex(size, actions):
         stock = min(size - 1, o + int(lots[a]))
         after = np.bincount(np.maximum(0, stock - np.arange(most + 1)), demand)
+        model[o, a, : len(after)] = after
         cost = "dear" if lots[a] > size // 2 else "cheap"
         for left in np.flatnonzero(after)[::-1].tolist():
-            entries.append((o, a, left, after[left]))
             names = [] if left == stock else [f"{'large' if stock - left > most // 2 else 'small'}-{cost}"]
             names += ["empty"] if left == 0 else []
             labels += [LabelRule(names, o, a, left)] if names else []
-    mdp = _mdp(size, actions, entries, labels, actions=[f"+{lot}" for lot in lots])
+    mdp = LabeledMDP.from_dense(model, labels, actions=[f"+{lot}" for lot in lots])
     small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
     rewards = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
     if states == 1:

@@ -1,8 +1,7 @@
-"""Tasks generated from a seed, to compare learners on: of thirteen kinds and many sizes, or with given sizes.
+"""Tasks generated from a seed, to compare learners on: of thirteen kinds, or with given sizes.
 
 ``generated-lake-7`` is the lake of seed 7; ``generated-lake-large-7`` is a large one. Everything about a task is
-sampled: its sizes, its model or map, its machine, whether that is probabilistic, rewards early or late, once or in
-rounds.
+sampled: its sizes, its model or map, its machine and the horizon.
 
     sparse   a random model, two or three successors         rooms   four rooms with doors, places in order
     dense    a random model, every observation can follow    traps   a grid with traps, after which there is no reward
@@ -22,8 +21,8 @@ import warnings
 
 import numpy as np
 
-from praemia.envs.builtin_machines import random_machine
 from praemia.envs.generated_grids import lake, map_kind, maze, office, rooms, traps
+from praemia.envs.generated_machines import random_machine
 from praemia.envs.generated_models import Kind, Ranges, chain, lock, queue, random_kind, sea, store
 from praemia.errors import PraemiaWarning, require_whole, unknown_name
 from praemia.limits import require_memory
@@ -79,19 +78,11 @@ def random_task(
     branching: int = 3,
     propositions: int = 3,
 ) -> Task:
-    """Sample a task with given sizes.
+    """Sample a task with given sizes: the same arguments always give the same task.
 
-    A pair (o, a) leads to a few uniform observations, with probabilities from a flat Dirichlet distribution. Arriving
-    at an observation makes each proposition true with probability 1/4; ``p0`` is always true at the last one, so that
-    something can happen. The same arguments always give the same task, and the horizon changes nothing but itself.
-
-    Parameters
-    ----------
-    observations, actions, machine_states : sizes of the task.
-    horizon : steps of an episode.
-    seed : selects one of the tasks of these sizes.
-    branching : how many successors are sampled for a pair (o, a); some may coincide.
-    propositions : how many propositions there are, ``p0``, ``p1``, …
+    A pair (o, a) leads to ``branching`` uniform observations, some of which may coincide, with probabilities from a
+    flat Dirichlet distribution. Arriving at an observation makes each of the ``propositions`` true with probability
+    1/4; the first one is always true at the last observation, so that something can happen.
 
     Examples
     --------
@@ -107,14 +98,13 @@ def random_task(
     require_memory(100 * observations * actions * branching, "a random model")
     names = tuple(f"p{i}" for i in range(propositions))
     rng = np.random.default_rng(sizes)
-    pairs = np.arange(observations * actions).repeat(branching)
-    successors = rng.integers(observations, size=len(pairs))
+    o, a = np.divmod(np.arange(observations * actions).repeat(branching), actions)
+    successors = rng.integers(observations, size=len(o))
     probs = rng.dirichlet(np.ones(branching), size=observations * actions).ravel()
     true = rng.random((observations, propositions)) < 0.25
     true[-1, 0] = True
     labels = [LabelRule([names[i] for i in np.flatnonzero(row)], target=o) for o, row in enumerate(true) if row.any()]
-    columns = pairs // actions, pairs % actions, successors, probs
-    mdp = LabeledMDP.from_entries(observations, actions, *columns, labels=labels)
+    mdp = LabeledMDP.from_entries(observations, actions, o, a, successors, probs, labels)
     machine = random_machine(rng, machine_states, names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PraemiaWarning)  # of propositions that are true nowhere

@@ -173,7 +173,7 @@ class GridMap:
         ).with_map(self)
 
     def _entries(self) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
-        """Return the kernel's entries (o, a, o', p): moves, which may slip, and a sure *stay*."""
+        """Return the transition probabilities (o, a, o', p): moves, which may slip, and *stay*, which does not."""
         destinations = self.destinations
         here = np.arange(destinations.shape[1])
         parts = []
@@ -192,7 +192,7 @@ class GridMap:
         )
 
     def makes(self, mdp: LabeledMDP) -> bool:
-        """Tell whether an MDP is just what the map makes; one that is only drawn by it may be another."""
+        """Tell whether an MDP is what the map makes; one that it only shows may differ."""
         own = self.mdp()
         rules = [set(part.labelling.rules) for part in (own, mdp) if part.labelling.by_rules]
         return len(rules) == 2 and rules[0] == rules[1] and own.has_transitions_of(mdp)
@@ -212,7 +212,7 @@ class GridMap:
         spots = [Spot(c + 0.5, r + 0.5, marks.get(str(self.letters[r, c]))) for r, c in self.free_cells]
         blocks = [(int(c) + 0.5, int(r) + 0.5) for r, c in np.argwhere(self.cells < 0)]
         slips = 1.0 - self.slip[0]
-        caption = f"moves slip w.p. {slips:.3g}" if slips else ""
+        caption = f"moves slip with probability {slips:.3g}" if slips else ""
         return Picture(tuple(spots), tuple(blocks), tuple(self._walls()), caption=caption)
 
     def _marks(self) -> dict[str, Mark]:
@@ -239,7 +239,7 @@ class GridMap:
 
     @cached_property
     def _regions(self) -> NDArray[np.int64]:
-        """int64[rows, columns], the number of the region that walls and doors enclose; 0 for these themselves."""
+        """int64[rows, columns], the index of the region that walls and doors enclose; 0 for these themselves."""
         from scipy.ndimage import label
 
         closed = [WALL, *self._as_usual(DOOR, *THIN)]

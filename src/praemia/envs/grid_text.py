@@ -58,8 +58,8 @@ def read_slip(slip: object) -> Slip:
     """Return the four probabilities of a move, from four numbers or from one, which both sides share."""
     try:
         probs = np.asarray(slip)
-        if probs.dtype.kind in "bSU":
-            raise TypeError  # numbers in quotes, or true for 1, would be taken
+        if probs.dtype.kind in "bcSU":
+            raise TypeError  # NumPy would take numbers in quotes, true for 1, and complex numbers
         probs = probs.astype(np.float64)
     except (TypeError, ValueError):
         probs = np.full(0, np.nan)
@@ -82,7 +82,7 @@ def read_letters(key: str, letters: object) -> dict[str, tuple[str, ...]]:
     propositions = {}
     for letter, names in letters.items():
         if not is_letter(letter):
-            raise ModelError(f"{key}: {letter!r} is no letter; a cell is marked with a single character")
+            raise ModelError(f"{key}: {letter!r} is not a letter; a cell is marked with a single character")
         if letter in (WALL, FLOOR):
             raise ModelError(f"{key}: {letter!r} stands for {'a wall' if letter == WALL else 'floor'}; take another")
         label = as_label(names, f"the label of {key}, letter {letter!r}")

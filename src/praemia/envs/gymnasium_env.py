@@ -14,7 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from praemia.arithmetic import draw
-from praemia.envs.machine_wrapper import MACHINE_STATE, OBSERVATION, MachineView, with_machine_state
+from praemia.envs.machine_view import MachineView, beside
 from praemia.envs.registry import make, register
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
 from praemia.kernels.records import pay
@@ -62,7 +62,9 @@ class TaskEnv(gymnasium.Env[Any, Any]):
             )
         self.task, self.render_mode = task, render_mode
         self.action_space = spaces.Discrete(task.num_actions)
-        self.observation_space = with_machine_state(spaces.Discrete(task.num_observations), task.num_machine_states)
+        inner = spaces.Discrete(task.num_observations)
+        self.machine_view = MachineView([task.machine], inner, until_done=task.until_done)  # for counterfactual steps
+        self.observation_space = self.machine_view.space
         self._labels = tuple(tuple(sorted(label)) for label in task.mdp.label_sets)
         self._start(int(np.argmax(task.mdp.start_probs)))
 
@@ -70,11 +72,6 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     def discount(self) -> float:
         """The task's discount, for learners: rewards are not discounted, and no episode ends because of it."""
         return self.task.discount
-
-    @property
-    def machine_view(self) -> MachineView:
-        """How this environment plays its machine, for counterfactual steps."""
-        return MachineView(self.task.machine, self.observation_space, self.task.done_states, add_reward=False)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode: the observation from the start distribution, the machine in its initial state."""
@@ -127,7 +124,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     def state_of(self, observation: int, machine_state: int) -> dict[str, Any]:
         """Return what an agent sees in an observation and a machine state."""
-        return {OBSERVATION: np.int64(observation), MACHINE_STATE: np.int64(machine_state)}
+        return beside(np.int64(observation), np.int64(machine_state))
 
     def _state(self) -> dict[str, Any]:
         return self.state_of(self._observation, self._machine_state)

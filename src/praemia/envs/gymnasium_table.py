@@ -3,13 +3,10 @@
 FrozenLake, CliffWalking, Taxi and others have ``unwrapped.P[s][a] = [(probability, next, reward, terminated), …]``. The
 table's rewards are ignored: the machine has the rewards. Entries with the same successor are summed.
 
-The table is indexed by the environment's observations and actions: integers for Discrete spaces, from their start on,
-and tuples of integers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In the
-MDP they have indices from 0, as in ``praemia.envs.indexing``, and keep their names.
-
-An episode ends by the table's flag, whatever the row of the observation that was reached says (CliffWalking's goal has
-an ordinary row). Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such
-rows. FrozenLake and CliffWalking keep their maps, to be rendered.
+Keys of the table are integers for Discrete spaces, from their start on, and tuples of integers for MultiDiscrete,
+MultiBinary, Tuple and Dict (its values, in the order of the space). In the MDP observations and actions have indices
+from 0, as in ``praemia.envs.indexing``, and keep their names. An episode ends by the table's flag, whatever the row of
+the observation that was reached says (CliffWalking's goal has an ordinary row).
 """
 
 from __future__ import annotations
@@ -22,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import require_env
+from praemia.envs.gymnasium_maps import picture_of
 from praemia.envs.indexing import FiniteIndex
-from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
+from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError, located
 from praemia.labels import Predicates
-from praemia.machines.labels import Label, Labelling, Labels, as_labelling, by_proposition
+from praemia.machines.labels import Labelling, Labels, as_labelling, by_proposition
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.picture import Mark, Picture, Spot
+from praemia.tasks.picture import Picture
 
 if TYPE_CHECKING:
     import gymnasium
@@ -38,14 +36,7 @@ HARMLESS = {
     *("ClipReward", "TransformReward", "NormalizeReward"),
     *("RecordVideo", "HumanRendering", "RenderCollection", "AddWhiteNoise", "ObstructView"),
 }
-ACTIONS = {"FrozenLakeEnv": ("left", "down", "right", "up"), "CliffWalkingEnv": ("up", "right", "down", "left")}
-MARKS = {
-    "S": Mark("S", is_start=True),
-    "H": Mark("H", "a hole, which ends the episode", role="danger"),
-    "G": Mark("G", "the goal"),
-    "C": Mark("C", "the cliff: back to the start", role="danger"),
-}
-NUM_STARTS = 20  # resets that tell whether episodes always start alike
+NUM_STARTS = 20  # resets, to see whether episodes always start alike
 
 
 def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **make_kwargs: Any) -> LabeledMDP:
@@ -73,34 +64,31 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     >>> mdp.num_actions
     4
     """
-    if isinstance(env_or_id, str):
-        env = _make(env_or_id, make_kwargs)
-        try:
-            return _convert(env, labels)
-        finally:
-            env.close()
-    if make_kwargs:
+    is_id = isinstance(env_or_id, str)
+    if make_kwargs and not is_id:
         raise ParameterError(f"{', '.join(make_kwargs)}: arguments are for an id, not for an environment")
-    require_env(env_or_id)
-    return _convert(env_or_id, labels)
+    env: Any = make_env(env_or_id, make_kwargs) if isinstance(env_or_id, str) else env_or_id
+    require_env(env)
+    try:
+        return _convert(env, labels)
+    finally:
+        if is_id:
+            env.close()
 
 
-def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+def make_env(env_id: str, kwargs: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Make an environment by its id, or raise an error of one line."""
     import gymnasium
 
     try:
-        env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **kwargs)
+        return gymnasium.make(env_id, **kwargs)
     except PraemiaError:
         raise
-    except (gymnasium.error.UnregisteredEnv, ModuleNotFoundError) as error:
-        raise UnknownNameError(f"Gymnasium has no environment {env_id!r}: {_first_line(error)}") from None
     except Exception as error:  # a constructor may raise anything about its arguments
-        raise ParameterError(f"Gymnasium cannot make {env_id!r}: {_first_line(error)}") from error
-    return env
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if isinstance(error, gymnasium.error.UnregisteredEnv | ModuleNotFoundError):
+            raise UnknownNameError(f"Gymnasium has no environment {env_id!r}: {reason}") from None
+        raise ParameterError(f"Gymnasium cannot make {env_id!r}: {reason}") from error
 
 
 def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
@@ -118,7 +106,11 @@ def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
         observations=observations.names(),
         actions=actions.names(),
     )
-    return with_own_map(mdp, env)
+    picture = picture_of(env.unwrapped, mdp)
+    if picture is None or env.spec is None:
+        return mdp if picture is None else mdp.with_map(picture)
+    options = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
+    return mdp.with_map(GymnasiumMap(picture, env.spec.id, options))
 
 
 def _check_wrappers(env: gymnasium.Env[Any, Any], name: str) -> None:
@@ -140,7 +132,8 @@ def _check_wrappers(env: gymnasium.Env[Any, Any], name: str) -> None:
 def _own_terms(labels: Labels, observations: FiniteIndex, actions: FiniteIndex) -> Labelling:
     """Return the labels of transitions between indices, from a function or dictionary in the environment's terms."""
     if isinstance(labels, Mapping) and by_proposition(labels) is None:
-        labels = {observations.number(o): names for o, names in labels.items()}  # type: ignore[assignment]
+        with located("labels"):
+            labels = {observations.number(o): names for o, names in labels.items()}  # type: ignore[assignment]
     if isinstance(labels, Predicates):
         labels.require_spaces(observations.space, actions.space)
     labelling = as_labelling(labels)
@@ -216,42 +209,3 @@ def opens_no_files(env_id: str) -> bool:
 
     spec = gymnasium.registry.get(env_id)
     return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.toy_text.")
-
-
-def with_own_map(mdp: LabeledMDP, env: gymnasium.Env[Any, Any]) -> LabeledMDP:
-    """Give the MDP of an environment the environment's own map, if it is known to have one."""
-    inner: Any = env.unwrapped
-    kind = next((base.__name__ for base in type(inner).__mro__ if base.__name__ in ACTIONS), None)
-    if kind is None:
-        return mdp
-    if kind == "FrozenLakeEnv":
-        letters = np.char.decode(np.asarray(inner.desc, dtype="S1"))
-    else:
-        letters = np.full(inner.shape, ".")
-        letters[-1, 0], letters[-1, 1:-1] = "S", "C"
-    rows, columns = letters.shape
-    labels, spots = _labels(mdp), []
-    for o, letter in enumerate(letters.ravel().tolist()):
-        mark, label = MARKS.get(letter), labels.get(o, frozenset())
-        if label:
-            mark = (mark or Mark(min(label)[0]))._replace(label=label, meaning=", ".join(sorted(label)))
-        spots.append(Spot(o % columns + 0.5, o // columns + 0.5, mark))
-    walls = [(c, r, c + 1, r) for c in range(columns) for r in (0, rows)]
-    walls += [(c, r, c, r + 1) for r in range(rows) for c in (0, columns)]
-    picture = Picture(tuple(spots), walls=tuple(walls), actions=ACTIONS[kind])
-    if len(spots) != mdp.num_observations:
-        return mdp
-    if env.spec is None:
-        return mdp.with_map(picture)
-    options = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
-    return mdp.with_map(GymnasiumMap(picture, env.spec.id, options))
-
-
-def _labels(mdp: LabeledMDP) -> dict[int, Label]:
-    """Return the propositions that are true whenever an observation is reached from another one."""
-    labels: dict[int, Label] = {}
-    sources = mdp.edge_pairs // mdp.num_actions
-    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
-        if o != z:
-            labels[z] = labels.get(z, mdp.label_sets[label]) & mdp.label_sets[label]
-    return labels

@@ -59,7 +59,7 @@ class FiniteIndex:
                         raise ValueError
                     number = number * size + digit
         except (TypeError, ValueError, OverflowError, KeyError, IndexError):
-            raise ModelError(f"the environment showed {brief(element)}, outside its space {self.space}") from None
+            raise ModelError(f"found {brief(element)}, outside the space {self.space}") from None
         return number
 
     def key(self, number: int) -> Any:

@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
+from praemia.envs.machine_view import MachineView, as_machines, beside
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder
-from praemia.errors import ModelError, ParameterError, require_whole
+from praemia.errors import ModelError, ParameterError, require_whole, unknown_name
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.base import MAX_HORIZON, require_machine
-from praemia.tasks.machine_table import MachineSampler
+from praemia.tasks.base import MAX_HORIZON
 
-MACHINE_STATE, OBSERVATION = "machine_state", "observation"
-STREAM = 1  # tells the machine's random numbers from the environment's, which come from the same seed
+STREAM = 1  # separates the machine's random numbers from the environment's, which come from the same seed
 
-
-class MachineView(NamedTuple):
-    """How an environment plays its machine: what is needed to compute a step in another machine state.
-
-    Attributes
-    ----------
-    machine : the machine.
-    space : the Dict of observations; its entry ``machine_state`` is the index of the machine's state.
-    done_states : the machine states in which episodes end.
-    add_reward : whether the environment's own reward is added to the machine's.
-    """
-
-    machine: RewardMachine
-    space: spaces.Space[Any]
-    done_states: frozenset[int]
-    add_reward: bool
-
-
-def with_machine_state(inner: spaces.Space[Any], num_states: int) -> spaces.Dict:
-    """Return the space of observations beside a machine state; those that are dictionaries keep their entries."""
-    parts = dict(inner.items()) if isinstance(inner, spaces.Dict) else {OBSERVATION: inner}
-    if MACHINE_STATE in parts:
-        raise ModelError(
-            f"the environment's observations already have an entry {MACHINE_STATE!r}; rename it with "
-            "gymnasium.wrappers.TransformObservation"
-        )
-    return spaces.Dict({**parts, MACHINE_STATE: spaces.Discrete(num_states)})
+StageRewards: TypeAlias = Mapping[Hashable, Callable[[Any, Any, Any, dict[str, Any]], float]]
 
 
 class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -64,11 +38,17 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     ----------
     env : the environment.
     labels : the labels of steps, in any of the forms that ``BlackBox`` takes.
-    machine : the machine.
+    machine : the machine, or several of which one is sampled at each reset. ``info["machine"]`` is then its index, and
+        ``machine_state`` an index into the states of all machines, one machine after the other.
     horizon : truncate episodes after so many steps; None: leave that to the environment.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
     until_done : terminate an episode once no further reward, positive or negative, is possible.
-    record : a file or a list; the labels and rewards of every episode are added to it.
+    record : a file or a list; the labels and rewards of every episode are added to it, rewards without shaping.
+    shaping : γ: add γ·Φ(m') − Φ(m) to each reward, Φ = ``machine.potential(γ)``; Φ(m') counts as 0 where the episode
+        terminates. The policies that are optimal for the discount γ stay so.
+    stage_rewards : functions (observation, action, next observation, info) → number that are added to the machine's
+        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which comes first.
+        ``info["stage_rewards"]`` has the value of each.
 
     Examples
     --------
@@ -87,84 +67,113 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self,
         env: gymnasium.Env[Any, Any],
         labels: LabelsOfSteps,
-        machine: RewardMachine,
+        machine: RewardMachine | Sequence[RewardMachine],
         horizon: int | None = None,
         *,
         add_reward: bool = False,
         until_done: bool = False,
         record: RecordTo = None,
+        shaping: float | None = None,
+        stage_rewards: StageRewards | None = None,
     ) -> None:
         require_env(env)
-        require_machine(machine)
+        machines = as_machines(machine)
         require_whole("horizon", 1 if horizon is None else horizon, 1, MAX_HORIZON, ModelError)
         if add_reward and until_done:
             raise ParameterError("until_done with add_reward: the environment's further rewards are not known")
-        options: dict[str, Any] = {"add_reward": add_reward, "until_done": until_done, "record": record}
-        arguments = {"labels": labels, "machine": machine, "horizon": horizon, **options}
-        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **arguments)
+        if stage_rewards and until_done:
+            raise ParameterError("until_done with stage_rewards: their further rewards are not known")
+        options: dict[str, Any] = {"add_reward": add_reward, "until_done": until_done, "shaping": shaping}
+        arguments = {"labels": labels, "machine": machine, "horizon": horizon, "record": record, **options}
+        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, stage_rewards=stage_rewards, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.machine, self.horizon, self.add_reward = machine, horizon, add_reward
-        self.label = StepLabeller(labels, machine, env)
-        self.observation_space = with_machine_state(env.observation_space, machine.num_states)
-        self.done_states = machine.settled_states if until_done else frozenset()
-        self.sampler = MachineSampler(machine)
+        self.horizon, self.label = horizon, StepLabeller(labels, machines[0], env)
+        self.machine_view = MachineView(machines, env.observation_space, **options)  # for counterfactual steps
+        self.observation_space = self.machine_view.space
+        self._stage_rewards = dict(stage_rewards or {})
+        _require_stages(self._stage_rewards, machines)
         self._recorder = TraceRecorder(record)
         self._rng = np.random.default_rng()
-        self._start(None)
+        self._start(None, 0)
+
+    @property
+    def machine(self) -> RewardMachine:
+        """The machine that is played now."""
+        return self.machine_view.machines[self.machine_view.machine_of(self._machine_state)]
 
     @property
     def machine_state(self) -> int:
         """The index of the machine state."""
         return self._machine_state
 
-    @property
-    def machine_view(self) -> MachineView:
-        """How this environment plays its machine, for counterfactual steps."""
-        return MachineView(self.machine, self.observation_space, self.done_states, self.add_reward)
-
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode of the environment, with the machine in its initial state."""
         self._recorder.end_episode()
         if seed is not None:
-            self._rng = np.random.default_rng((seed, STREAM))
+            self._rng = np.random.default_rng((require_whole("seed", seed, 0), STREAM))
         observation, info = self.env.reset(seed=seed, options=options)
-        self._start(observation)
-        return self._agent_state(observation), self._with_machine(info, frozenset())
+        number = len(self.machine_view.machines)
+        self._start(observation, int(self._rng.integers(number)) if number > 1 else 0)
+        return beside(observation, np.int64(self._machine_state)), self._with_machine(info, frozenset())
 
-    def _start(self, observation: Any) -> None:
-        self._last_observation = deepcopy(observation)  # the environment may overwrite its own
-        self._machine_state = self.machine.index[self.machine.initial]
+    def _start(self, observation: Any, machine: int) -> None:
+        self._last_observation = deepcopy(observation)  # the environment may overwrite it
+        self._machine_state = self.machine_view.initials[machine]
         self._step, self._is_over = 0, False
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play a step of the environment; its label moves the machine, which determines the reward."""
         observation, env_reward, terminated, truncated, info = self.env.step(action)
-        label, reward = frozenset[str](), 0.0
-        if not self._is_over:
-            label = self.label(self._last_observation, action, observation, info)
-            self._machine_state, reward = self.sampler.step(self._machine_state, label, self._rng)
-        reward += float(env_reward) if self.add_reward else 0.0
-        self._last_observation = deepcopy(observation)
         self._step += 1
         truncated = bool(truncated) or self._step == self.horizon
         env_step = {"reward": float(env_reward), "terminated": bool(terminated), "truncated": truncated}
-        terminated = bool(terminated) or self._machine_state in self.done_states
-        if not self._is_over:
+        if self._is_over:
+            label, reward = frozenset[str](), env_step["reward"] if self.machine_view.add_reward else 0.0
+            terminated = bool(terminated) or self._machine_state in self.machine_view.done_states
+        else:
+            step = (self._last_observation, action, observation, info)
+            label, before = self.label(*step), self._machine_state
+            info = self._with_stage_rewards(step)
+            stages = info.get("stage_rewards", {})
+            self._machine_state, reward, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
             self._recorder.add(label, reward)
+            reward += self.machine_view.shaping_reward(before, self._machine_state, terminated)
+        self._last_observation = deepcopy(observation)
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()
         info = self._with_machine(info, label) | {"environment": env_step}
-        return self._agent_state(observation), reward, terminated, truncated, info
+        return beside(observation, np.int64(self._machine_state)), reward, terminated, truncated, info
 
     def close(self) -> None:
         """Close the environment; the steps of an unfinished episode are recorded."""
         self._recorder.end_episode()
         super().close()
 
-    def _agent_state(self, observation: Any) -> dict[str, Any]:
-        parts = observation if isinstance(self.env.observation_space, spaces.Dict) else {OBSERVATION: observation}
-        return {**parts, MACHINE_STATE: np.int64(self._machine_state)}
+    def _with_stage_rewards(self, step: tuple[Any, Any, Any, dict[str, Any]]) -> dict[str, Any]:
+        """Return the ``info`` of a step with the value of each stage reward, if there are any."""
+        values: dict[Hashable, float] = {}
+        for key, function in self._stage_rewards.items():
+            value = function(*step)
+            if not isinstance(value, Real) or not np.isfinite(float(value)):
+                raise ModelError(f"stage_rewards: the function of {key!r} returned {value!r}; expected a number")
+            values[key] = float(value)
+        return {**step[3], "stage_rewards": values} if values else step[3]
 
     def _with_machine(self, info: dict[str, Any], label: Label) -> dict[str, Any]:
-        return {**info, "label": tuple(sorted(label)), "machine_state": self.machine.states[self._machine_state]}
+        view = self.machine_view
+        several = {"machine": view.machine_of(self._machine_state)} if len(view.machines) > 1 else {}
+        return {**info, "label": tuple(sorted(label)), "machine_state": view.states[self._machine_state], **several}
+
+
+def _require_stages(stage_rewards: Mapping[Any, Any], machines: Sequence[RewardMachine]) -> None:
+    """Refuse stage rewards whose keys are no states or edges, or whose values are no functions."""
+    for key, function in stage_rewards.items():
+        states = (key,) if isinstance(key, str) else key
+        if not isinstance(states, tuple) or not 1 <= len(states) <= 2:
+            raise ModelError(f"stage_rewards: found the key {key!r}; expected a state, or an edge (state, target)")
+        for state in states:
+            if not any(state in machine.index for machine in machines):
+                raise unknown_name("machine state", state, [name for machine in machines for name in machine.states])
+        if not callable(function):
+            raise ModelError(f"stage_rewards: {key!r} has {function!r}; expected a function (o, a, o', info) → number")

@@ -1,7 +1,7 @@
 """Office: errands in a building of several rooms, without breaking a plant.
 
 The office world of the reward-machine literature, as three families. Labels are those of the cell that is *reached*.
-The last event of an errand has a reward; after a broken plant there is none.
+An errand is a formula about the past: it has its reward when it first holds, never after a broken plant.
 
     office-ERRAND      with the slipping moves of every grid here, and a coffee machine that works four times in five
     office-mapN-expK   five buildings and seven errands of QR-Max (Trapasso, Iocchi, Patrizi, 2026): a move goes as
@@ -11,17 +11,17 @@ The last event of an errand has a reward; after a broken plant there is none.
 
 from __future__ import annotations
 
-from praemia.envs.builtin_machines import Stages, in_stages, sequence
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import Slip
 from praemia.errors import ParameterError, require_one_of, unknown_name
-from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 LEGEND = {"c": "coffee", "m": "mail", "o": "office", "*": "plant", "A": "A", "B": "B", "C": "C", "D": "D"}
 COFFEE_PROB = 0.8
 HORIZONS = {"coffee": 80, "mail": 120, "coffee-and-mail": 150, "patrol": 200}
+UNBROKEN = "H !plant"
+PATROL = "(" + " ".join(f"(!{place} & !plant)* ({place} & !plant)" for place in "ABCD") + ")+"
 
 MAX_STEPS, DISCOUNT = 1_000, 0.9  # of the published experiments
 PUBLISHED_SLIP = (0.8, 0.1, 0.1, 0.0)
@@ -120,17 +120,18 @@ p..|...|...|.p.|...
 """,
 }
 MAP = MAPS[1].translate(str.maketrans("BDpE", "DB*."))  # of 2018: other letters in the same building
-_BOTH: Stages = ((("coffee",), ("mail",)), (("office",),))
-_ROUND = sequence("A", "B", "C", "D")
-ERRANDS: dict[int, Stages] = {
-    0: sequence("mail", "corner", "office"),
-    1: sequence("coffee", "office"),
-    2: sequence("mail", "office"),
-    3: _BOTH,
+_ROUND = "D & O(C & O(B & O A))"
+ERRANDS = {
+    0: "office & O(corner & O mail)",
+    1: "office & O coffee",
+    2: "office & O mail",
+    3: "office & O coffee & O mail",
     4: _ROUND,
-    5: _ROUND + _BOTH,
+    5: f"office & O(coffee & O({_ROUND})) & O(mail & O({_ROUND}))",
 }
-TWO_COFFEES = 6  # the errand of which one coffee has a higher reward than the other
+TWO_COFFEES = 6  # the errand of which one coffee has a higher reward than the other: the first one taken counts
+FAR_COFFEE = "office & O(corner & H(coffee -> corner))"
+NEAR_COFFEE = "office & O(coffee & H !corner)"
 _ONLY_ON = {0: 0, TWO_COFFEES: 4}  # errand -> map: those that tell one coffee from the others
 JAIR_ERRANDS = (1, 2, 3, 4)
 
@@ -151,8 +152,11 @@ def office(errand: str = "coffee-and-mail", horizon: int | None = None) -> Task:
     """
     if not isinstance(errand, str) or errand not in HORIZONS:
         raise unknown_name("errand of the office", errand, HORIZONS)
-    stages, again = ERRANDS[list(HORIZONS).index(errand) + 1], errand == "patrol"
-    machine = in_stages(stages, LEGEND.values(), hazard="plant", again=again)
+    if errand == "patrol":
+        machine = RewardMachine.from_regex(PATROL, pay="each", propositions=LEGEND.values())
+    else:
+        formula = f"{ERRANDS[list(HORIZONS).index(errand) + 1]} & {UNBROKEN}"
+        machine = RewardMachine.from_ltlf(formula, propositions=LEGEND.values())
     if "coffee" in errand:
         machine = machine.with_chance({"coffee": COFFEE_PROB})
     steps = HORIZONS[errand] if horizon is None else horizon
@@ -166,7 +170,7 @@ def office_map(map: int = 1, exp: int = 1) -> Task:
     --------
     >>> import praemia
     >>> praemia.envs.make("office-map1-exp5").num_machine_states
-    10
+    9
     """
     require_one_of("map", map, MAPS)
     require_one_of("exp", exp, [*ERRANDS, TWO_COFFEES])
@@ -194,19 +198,8 @@ def _published(map: int, errand: int, slip: Slip, name: str) -> Task:
     start = "S" if "S" in MAPS[map] else "k"
     grid_map = GridMap(MAPS[map], legend, start=start, slip=slip, slip_when_blocked=False)
     propositions = sorted({name for names in grid_map.legend.values() for name in names})
-    if errand == TWO_COFFEES:
-        machine = _two_coffees(propositions)
-    else:
-        machine = in_stages(ERRANDS[errand], propositions, hazard="plant" if "plant" in propositions else None)
+    rewards = {FAR_COFFEE: 1_000.0, NEAR_COFFEE: 1.0} if errand == TWO_COFFEES else {ERRANDS[errand]: 1.0}
+    if "plant" in propositions:
+        rewards = {f"{formula} & {UNBROKEN}": reward for formula, reward in rewards.items()}
+    machine = RewardMachine.from_ltlf(rewards, propositions=propositions)
     return Task(grid_map.mdp(), machine, MAX_STEPS, name, DISCOUNT, until_done=True)
-
-
-def _two_coffees(propositions: list[str]) -> RewardMachine:
-    """Return a machine with a reward of 1,000 for the coffee of the far corner and of 1 for the other one."""
-    builder = MachineBuilder("start", propositions, first_match=True)
-    for state in ("start", "with-far-coffee", "with-coffee"):
-        builder.edge(state, "plant", "failed")
-    builder.edge("start", "corner", "with-far-coffee").edge("start", "coffee", "with-coffee")
-    builder.edge("with-far-coffee", "office", "done", reward=1_000.0)
-    builder.edge("with-coffee", "office", "done", reward=1.0)
-    return builder.build()

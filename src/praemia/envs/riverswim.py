@@ -120,6 +120,6 @@ class River(NamedTuple):
                 for (row, column), mark in zip(places, marks, strict=True)
             ),
             links=tuple((o, o + 1) for o in range(self.size - 1)),
-            caption="the current flows to the left end: left is sure, right succeeds w.p. 0.6",
+            caption="the current flows to the left end: right succeeds with probability 0.6",
             is_round=True,
         )

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from praemia import learners
+from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
 from praemia.files.building import parse_task
 from praemia.files.resolving import looks_like_file, resolve_task
@@ -33,10 +34,15 @@ NUM_DIGITS = 12  # of a digest
 
 @dataclass(frozen=True)
 class TaskText:
-    """A task's name, and the text of a task file from which any process can make it."""
+    """A task's name, and the text of a task file from which any process can make it.
+
+    ``allow_code`` tells whether the text may name code; it is None where somebody else may have written the text, which
+    then opens no files and makes no black box.
+    """
 
     name: str
     text: str
+    allow_code: bool | None = field(default=None, compare=False)
 
     @classmethod
     def builtin(cls, name: str, **changes: Any) -> TaskText:
@@ -44,15 +50,15 @@ class TaskText:
         return cls(name, f"environment: {{name: {json.dumps(name)}}}\n" + _lines(changes))
 
     @classmethod
-    def of(cls, name_or_path: str, **changes: Any) -> TaskText:
-        """Refer to a built-in environment or a task file; it is made once, to check it.
+    def of(cls, name_or_path: str, allow_code: bool = False, **changes: Any) -> TaskText:
+        """Refer to a built-in environment or a task file of the user's; it is made once, to check it.
 
         ``changes`` are a ``horizon``, a ``discount`` and ``until_done``, in place of the task's; None changes nothing.
         """
         changes = {key: value for key, value in changes.items() if value is not None}
         if looks_like_file(name_or_path):
-            task = resolve_task(name_or_path)
-            text = cls(task.name, dump(_changed(task, **changes)))
+            task = resolve_task(name_or_path, allow_code=allow_code)
+            text = cls(task.name, dump(_changed(task, **changes)), allow_code)
         else:
             text = cls.builtin(name_or_path, **changes)
             text.make()
@@ -63,9 +69,9 @@ class TaskText:
         """A short digest of the text: it tells tasks of one name apart."""
         return _digest(self.text)
 
-    def make(self) -> Task:
+    def make(self) -> Task | BlackBox:
         """Return the task. A process parses a text once, not once for every run."""
-        return _parsed(self.text, self.name)
+        return _parsed(self.text, self.name, self.allow_code)
 
 
 def _lines(changes: Mapping[str, Any]) -> str:
@@ -73,8 +79,8 @@ def _lines(changes: Mapping[str, Any]) -> str:
 
 
 def _changed(
-    task: Task, horizon: int | None = None, discount: float | None = None, until_done: bool | None = None
-) -> Task:
+    task: Task | BlackBox, horizon: int | None = None, discount: float | None = None, until_done: bool | None = None
+) -> Task | BlackBox:
     task = task if horizon is None else task.with_horizon(horizon)
     task = task if discount is None else task.with_discount(discount)
     return task if until_done is None else task.with_until_done(until_done)
@@ -85,8 +91,8 @@ def _digest(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _parsed(text: str, name: str) -> Task:
-    return parse_task(text, name)
+def _parsed(text: str, name: str, allow_code: bool | None) -> Task | BlackBox:
+    return parse_task(text, name, allow_code)
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,7 @@ class Job:
     def about(self) -> dict[str, Any]:
         """Return what all runs of this kind share, as plain data."""
         return {
-            "task": vars(self.task),
+            "task": {"name": self.task.name, "text": self.task.text},
             "learner": self.learner.data,
             "num_episodes": self.num_episodes,
             "num_steps": self.num_steps,

@@ -45,7 +45,7 @@ NOTHING = Changes()
 def load_experiment(path: str | Path, changes: Changes = NOTHING, *, allow_code: bool = False) -> Experiment:
     """Load an experiment file, or a built-in experiment by name. All is checked before anything runs.
 
-    With ``allow_code``, the Python files that it takes learners from are executed.
+    With ``allow_code``, the Python files that it, or a task file, takes learners or functions from are executed.
     """
     if str(path) in BUILT_IN:
         path = Path(str(files("praemia.experiments").joinpath("data", f"{path}.yaml")))
@@ -115,7 +115,7 @@ class _Reader(NamedTuple):
             if self.folder is None:
                 raise FileError(f"task {name!r} is a file, which a record does not read")
             name = str(self.folder / name)
-        task = TaskText.of(name, **changes)
+        task = TaskText.of(name, self.allow_code, **changes)
         return replace(task, name=label or task.name)
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.displayed import Displayed
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
@@ -33,7 +32,7 @@ Column: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(Displayed):
+class Dataset:
     """Counts of the transitions of an environment.
 
     Attributes
@@ -299,9 +298,6 @@ class Dataset(Displayed):
 
     def observation_name(self, o: int) -> str:
         return self.observation_names[o] if self.observation_names else str(o)
-
-    def action_name(self, a: int) -> str:
-        return self.action_names[a] if self.action_names else str(a)
 
     def save(self, path: str | Path) -> None:
         """Write the dataset to a file, whole or not at all."""

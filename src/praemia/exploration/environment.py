@@ -1,14 +1,15 @@
-"""What is explored: a task or a black box, worlds to play in it, and the dataset of what was counted there.
+"""A task or a black box to explore, the worlds to play in it, and the dataset of their counts.
 
 Learners play through the one loop of the simulation. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is
-on the label of every step that leaves it, and the machine pays for the mark. The task's own machine is not used, nor is
-its discount: p does not depend on the step, so a visit is worth as much late in an episode as early.
+on the label of every step that leaves it, and the machine pays for the mark. The task's machine and discount are not
+used: p does not depend on the step, so late visits count as much as early ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,9 @@ class Environment:
         self.worlds.append(world)
         return world
 
+    @cached_property
     def known_rules(self) -> tuple[LabelRule, ...] | None:
-        """Return the labels of all transitions as rules, or None where only playing reveals them."""
+        """The labels of all transitions as rules; None where only playing reveals them."""
         if self.labelling.by_rules:
             return self.labelling.rules
         size, num_actions = self.source.num_observations, self.source.num_actions
@@ -78,7 +80,7 @@ class Environment:
 
     def require_machines(self, machines: Iterable[RewardMachine]) -> None:
         """Refuse machines that cannot be read here."""
-        rules, declared = self.known_rules(), frozenset(self.source.machine.propositions)
+        rules, declared = self.known_rules, frozenset(self.source.machine.propositions)
         # Where labels are found by playing, only names that the environment declares can occur.
         produced = declared if rules is None else Labelling(rules).propositions()
         for number, machine in enumerate(machines):
@@ -88,8 +90,8 @@ class Environment:
 
     @property
     def kind(self) -> dict[str, Any]:
-        """What data must have to be merged with what is explored here, as far as that is known before playing."""
-        source, rules = self.source, self.known_rules()
+        """The properties that data must share to be merged, as far as they are known before playing."""
+        source, rules = self.source, self.known_rules
         names = ("num_observations", "num_actions", "discount")
         kind = {name: getattr(source, name) for name in names}
         kind |= {"horizon": self.horizon, "labels": None if rules is None else frozenset(rules)}
@@ -98,8 +100,8 @@ class Environment:
         return kind
 
     def dataset(self, **record: Any) -> Dataset:
-        """Return what was counted in all worlds as a dataset, with a record of how it was collected."""
-        source, rules, seen = self.source, self.known_rules(), [world.experience() for world in self.worlds]
+        """Return the counts of all worlds as a dataset, with a record of how it was collected."""
+        source, rules, seen = self.source, self.known_rules, [world.experience() for world in self.worlds]
         size, num_actions = source.num_observations, source.num_actions
         steps = [experience.transitions for experience in seen]
         pairs = np.concatenate([step.observations * num_actions + step.actions for step in steps])
@@ -120,7 +122,7 @@ class Environment:
             first_counts=np.sum([experience.step_visits[0] for experience in seen], axis=0, dtype=np.int64),
             horizon=self.horizon,
             labelling=labelling,
-            labels_known=self.known_rules() is not None,
+            labels_known=self.known_rules is not None,
             propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
             observation_names=names[0],
             action_names=names[1],

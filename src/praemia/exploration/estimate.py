@@ -1,8 +1,8 @@
-"""The estimate p̂ with a machine, labels, a horizon and a discount: all that plans, certificates and draws start from.
+"""The estimate p̂ with a machine, labels, a horizon and a discount, for plans, certificates and samples.
 
-A pair never visited has no p̂: it takes the exit UNKNOWN. That is worth the least that the machine can pay from there
-on, in the state in which it is, so that no plan is drawn to what is unknown, and none is charged what the machine
-cannot charge any more. Plans are made with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
+A pair never visited has no p̂: it takes the exit UNKNOWN, whose value is the smallest return of the machine from its
+state on. So no plan is drawn to the unknown, and none is charged more than the machine can still charge. Plans are made
+with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from praemia.tasks.base import MAX_HORIZON, require_discount
 from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
-from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
@@ -88,12 +88,12 @@ class Estimate:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """float64[H + 1, M], the most that the machine can still pay on average, in the unit range."""
+        """float64[H + 1, M], the largest mean return of the machine from each step on, in the unit range."""
         return extremes(self.spec)
 
     @cached_property
     def least(self) -> NDArray[np.float64]:
-        """float64[H + 1, M], the least that it can still pay."""
+        """float64[H + 1, M], the smallest."""
         return extremes(self.spec, sign=-1.0)
 
     @cached_property
@@ -101,8 +101,7 @@ class Estimate:
         """p̂ with the machine as a model to plan in, in the unit range."""
         dataset = self.dataset
         numbers, sets = self._labelled
-        unit = self.machine.over(sorted(frozenset().union(*sets))).in_unit_range
-        exits = exits_at_end(self.horizon, unit.num_states, unit.idle_reward.mean, self.discount)
+        exits = self.spec.exits.copy()
         exits[1:, UNKNOWN] = self.least[:-1]
         return Model.of_estimate(
             dataset.pairs,
@@ -111,7 +110,7 @@ class Estimate:
             dataset.probs,
             labels=numbers,
             visits=dataset.visits.ravel(),
-            table=MachineTable.of(unit, sets),
+            table=MachineTable.of(self.unit, sets),
             start_probs=dataset.start_probs,
             exits=exits,
             discount=self.discount,
@@ -119,7 +118,7 @@ class Estimate:
 
     @cached_property
     def spec(self) -> TaskSpec:
-        """What is known of the environment, but for p. Any label may come that is not known."""
+        """The environment without p; labels that are not known may be any."""
         return TaskSpec(
             self.dataset.num_observations,
             self.dataset.num_actions,
@@ -128,8 +127,7 @@ class Estimate:
             self.labelling if self.labels_known else Labelling(()),
             (),
             MachineTable.of(self.unit, [frozenset()]),
-            more_labels=True,
-            labels_need_info=not self.labels_known,
+            unseen_labels="computed" if self.labels_known else "any",
             can_end=self.dataset.can_end,
             discount=self.discount,
         )

@@ -5,7 +5,6 @@ A pair never tried has the least value that the machine allows. Nothing here is 
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,7 +26,7 @@ from praemia.simulation.run import Run
 from praemia.tasks.base import BaseTask
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import Model, exits_at_end
-from praemia.tasks.picture import Mark, Picture, Spot
+from praemia.tasks.picture import Axis, Mark, Picture, Spot
 from praemia.text_tables import plural
 
 SHORT = 4  # letters of a name that fits into a place
@@ -37,8 +36,7 @@ SHORT = 4  # letters of a name that fits into a place
 class EstimatedTask(BaseTask):
     """A black box as the counts of a run estimate it.
 
-    Observations are the cells, where there are cells of two numbers; else those that were met, in the order of their
-    indices (``kept``).
+    Observations are those that were met, in the order of their indices (``kept``).
     """
 
     box: BlackBox
@@ -72,9 +70,8 @@ class EstimatedTask(BaseTask):
 
     @cached_property
     def kept(self) -> NDArray[np.int64]:
-        """The indices of the observations that are shown."""
-        every = np.arange(self.dataset.num_observations)
-        return every if self.cells is not None else np.setdiff1d(every, self.dataset.unreached)
+        """The indices of the observations that were met."""
+        return np.setdiff1d(np.arange(self.dataset.num_observations), self.dataset.unreached)
 
     @property
     def cells(self) -> BoxCells | None:
@@ -89,11 +86,6 @@ class EstimatedTask(BaseTask):
     @property
     def num_actions(self) -> int:
         return self.dataset.num_actions
-
-    @cached_property
-    def unmet(self) -> NDArray[np.bool_]:
-        """bool[O], the observations that were never met."""
-        return np.isin(self.kept, self.dataset.unreached)
 
     @cached_property
     def pair_visits(self) -> NDArray[np.int64]:
@@ -162,23 +154,6 @@ class EstimatedTask(BaseTask):
         name = self.dataset.observation_name(o)
         return name if 0 < len(name) <= SHORT else str(o)
 
-    @cached_property
-    def distances(self) -> list[int]:
-        """The fewest steps, of those that were seen, from a start to each observation; −1: it was never reached."""
-        o, _, z = self._steps
-        follows: dict[int, set[int]] = {}
-        for source, target in zip(o.tolist(), z.tolist(), strict=True):
-            follows.setdefault(source, set()).add(target)
-        starts = np.flatnonzero(self.dataset.first_counts[self.kept]).tolist()
-        steps = dict.fromkeys(starts, 0)
-        queue = deque(starts)
-        while queue:
-            here = queue.popleft()
-            for after in sorted(follows.get(here, ()) - steps.keys()):
-                steps[after] = steps[here] + 1
-                queue.append(after)
-        return [steps.get(place, -1) for place in range(self.num_observations)]
-
     @property
     def links(self) -> list[tuple[int, int]]:
         """The pairs of observations between which a step was seen."""
@@ -190,18 +165,19 @@ class EstimatedTask(BaseTask):
         """The cells of two numbers: the first goes to the right, the second up; None for other observations."""
         if self.cells is None:
             return None
-        across, up = self.cells.shape
+        places = zip(*np.unravel_index(self.kept, self.cells.shape), self.marks, strict=True)
+        up = self.cells.shape[1]
         spots = tuple(
-            Spot(i + 0.5, up - j - 0.5, mark if mark.label or mark.is_start else None)
-            for (i, j), mark in zip(np.ndindex(across, up), self.marks, strict=True)
+            Spot(float(i) + 0.5, up - float(j) - 0.5, mark if mark.label or mark.is_start else None)
+            for i, j, mark in places
         )
         return Picture(spots, actions=self.action_names, axes=(self._axis(0), self._axis(1)))
 
-    def _axis(self, i: int) -> tuple[str, tuple[str, ...]]:
-        """Return the title of an axis and the number at each boundary of its cells."""
+    def _axis(self, i: int) -> Axis:
+        """Return an axis: a name with its unit, and the borders of the cells."""
         cells = self.cells
         assert cells is not None
         name = cells.axes[i] if cells.axes else f"observation[{i}]"
         unit = f" ({cells.units[i]})" if cells.units and cells.units[i] else ""
         low, high = cells.bounds[i]
-        return name + unit, tuple(f"{edge:.3g}".replace("-", "−") for edge in (low, *cells.edges[i].tolist(), high))
+        return Axis(name + unit, (low, *cells.edges[i].tolist(), high))

@@ -9,7 +9,7 @@ ended the collection.
 
 1. For each observation o, run EULER for N₀ episodes on the reward 1[o_h = o]; Φ_o = the N₀ policies that it played,
    each changed to act uniformly at o. Ψ = ∪ Φ_o.
-2. Play N episodes, each with a policy drawn uniformly from Ψ; keep their transitions.
+2. Play N episodes, each with a policy sampled uniformly from Ψ; keep their transitions.
 
 Differences from the paper's text: how many of the N episodes fall to each policy is sampled beforehand, multinomially,
 so that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans again when
@@ -166,10 +166,9 @@ def _uncertainty(
 
 
 def _loss(dataset: Dataset, machine: RewardMachine) -> float:
-    """Return the likely loss of a machine's plan; ∞ while it reads what was never seen and labels are not known.
+    """Return the likely loss of a machine's plan; ∞ while it reads a proposition never seen and labels are not known.
 
-    Samples treat a label that was never seen as impossible, so a machine that waits for one would otherwise be done at
-    once.
+    Samples treat such a label as impossible, so that nothing would be lost without it.
     """
     if not dataset.labels_known and not machine.reads <= dataset.labelling.propositions():
         return math.inf

@@ -1,24 +1,23 @@
 """The likely loss of a plan: Bayesian, beside the proven bound of its certificate.
 
-Environments are drawn from the posterior, and V* − V^π̂ is computed in each. With n draws, the likely loss at level c is
-the ⌈c·(n + 1)⌉-th smallest. Why this one: given the data, the true environment is a draw like the others if the prior
-is right, so the true loss is at most the k-th smallest of n with probability at least k/(n + 1). That covers the
-Monte-Carlo error. An interval between two order statistics says how far the number may be from the posterior's own
-quantile.
+Environments are sampled from the posterior, and V* − V^π̂ is computed in each. With n samples, the likely loss at level
+c is the ⌈c·(n + 1)⌉-th smallest: if the prior is right, the true environment is a sample like the others given the
+data, so the true loss is at most the k-th smallest of n with probability at least k/(n + 1). That covers the
+Monte-Carlo error. An interval between two order statistics holds the quantile of the posterior.
 
-It needs no correction when data is collected until the number is small: the posterior given the data is the same
-whatever rule ended the collection. All of this is under the prior; nothing is proven about an environment that is
-unlikely under the prior.
+It needs no correction when data is collected until the likely loss is small: the posterior given the data does not
+depend on the rule that ended the collection. All of this is under the prior; nothing is proven about an environment
+that is unlikely under it.
 
     p(·|o, a) ~ Dirichlet(α/N + N(o, a, ·)),   first observation ~ Dirichlet(α/O + its counts),   α = 1,
 
 independently, over N successors: the O observations and, where episodes may end, the end in each of them. It is the
-sparse prior of ``praemia.learners.psrl``, with its draw. A pair never visited is drawn from the prior, and every pair
-gives some mass to successors that it was never seen to have.
+sparse prior of ``praemia.learners.psrl``. A pair never visited is sampled from the prior, and every pair gives some
+mass to successors that were never seen.
 
-Where the data knows only the labels of the transitions that were seen (black boxes), the others get labels drawn
-uniformly and independently from the distinct labels that the data has, anew in each draw. So a label that was never
-seen is treated as impossible.
+Where only the labels of the transitions that were seen are known (black boxes), those of the others are sampled
+uniformly and independently from the distinct labels of the data, anew in each sample. So a label that was never seen is
+treated as impossible.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ class LikelyLoss:
 
     Attributes
     ----------
-    losses : float64[draws], the losses in all draws, ascending. level, seed : as requested.
-    labels_drawn : whether transitions never seen had labels drawn from those that the data has.
-    never_seen : propositions that the machine reads and no label of the data has; draws treat them as impossible.
+    losses : float64[draws], the losses in all samples, ascending. level, seed : as passed.
+    labels_drawn : whether the labels of transitions never seen were sampled from those of the data.
+    never_seen : propositions that the machine reads and no label of the data has; samples treat them as impossible.
 
     Examples
     --------
@@ -118,7 +117,7 @@ class LikelyLoss:
             f"prior: Dirichlet of total weight {PRIOR:g} over all observations",
         ]
         if self.labels_drawn:
-            lines.append("labels of transitions never seen are drawn from those that the data has")
+            lines.append("labels of transitions never seen are sampled from those of the data")
         if self.never_seen:
             lines.append(f"never seen, and so taken to be impossible: {', '.join(self.never_seen)}")
         return "\n".join(lines)
@@ -152,7 +151,7 @@ def require_draws(draws: int, level: float = LEVEL) -> None:
 
 
 def _rank(level: float, draws: int) -> int:
-    """Return ⌈c·(n + 1)⌉, tolerating rounding errors just above a whole number."""
+    """Return ⌈c·(n + 1)⌉, tolerating rounding errors just above an integer."""
     return math.ceil(level * (draws + 1) - 1e-9)
 
 
@@ -204,7 +203,7 @@ class Posterior:
 
 
 class _LabelsOfDraws:
-    """The labels of all transitions as continuation rows; those that are not known are drawn for each environment.
+    """The labels of all transitions as continuation rows; those that are not known are sampled for each environment.
 
     Attributes
     ----------
@@ -223,7 +222,7 @@ class _LabelsOfDraws:
         self.table = estimate.spec.table_on(sets)
         self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
         labels_seen = np.unique(numbers[dataset.pairs, dataset.successors])
-        # Every label that may be drawn needs a row for every successor that it may be drawn for.
+        # Every label that may be sampled needs a row for every successor.
         more = np.repeat(labels_seen, count) if len(self.unknown) else np.zeros(0, dtype=np.int64)
         all_labels = np.concatenate((np.tile(numbers, count // size).ravel(), more)).astype(np.int32)
         # In which observation an episode ended does not matter.
@@ -236,7 +235,7 @@ class _LabelsOfDraws:
         self.rows, self.extra_rows = rows[: num_pairs * count].reshape(num_pairs, count).copy(), extra_rows
 
     def draw(self, rng: np.random.Generator) -> None:
-        """Draw the labels that are not known."""
+        """Sample the labels that are not known."""
         if len(self.unknown):
             labels = rng.integers(len(self._choices), size=len(self.unknown))
             self.rows.reshape(-1)[self.unknown] = self._choices[labels, self._targets]

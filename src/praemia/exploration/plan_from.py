@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
-from praemia.displayed import Displayed
 from praemia.errors import ModelError, PraemiaWarning, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
@@ -29,18 +28,18 @@ MAX_SIMULATIONS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class ExploredPlan(Displayed):
+class ExploredPlan:
     """A plan made from data.
 
     Attributes
     ----------
     policy : integers [H, M, O] for a machine; for a reward on trajectories a policy over histories, whose
         ``action_probs(history)`` are float64[A].
-    value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited pays the least
-        that it can from then on.
+    value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited has the
+        smallest return of the machine from then on.
     alpha : how far it may be from the best plan in p̂.
     certificate : how far it may be from the optimum of the true environment: proven.
-    dataset, reward, horizon : what was planned for, and from which data.
+    dataset, reward, horizon : as passed to ``plan_from``.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples

@@ -1,28 +1,27 @@
 """Plan for rewards on whole trajectories, F(η), by search over histories (UCT), with bounds that certify its α.
 
-η = (o_1, a_1, …, o_H, a_H, o_{H+1}), or shorter where the episode ended. A reward declares its largest value G; what it
-gives must lie in [0, G]. In an estimate, a trajectory that meets the unknown (a pair never visited) is worth 0,
-whatever F says.
+η = (o_1, a_1, …, o_H, a_H, o_{H+1}), or shorter where the episode ended; 0 ≤ F ≤ G, which is declared. In an estimate a
+trajectory with a pair that was never visited has reward 0.
 
 A node is a history. Each simulation walks down from the start: the action maximises V̂ + c·G·√(ln n/n_a), the next
-observation is sampled from p̂. An action tried for the first time gets a node for each history that can follow, rolled
-out uniformly at random. On the way back, three numbers are backed up with p̂ itself instead of averaging what was
-sampled (as DP-UCT does, Keller and Helmert 2013):
+observation is sampled from p̂. An action that is new gets a node for each history that can follow, rolled out uniformly
+at random. Three numbers are backed up with p̂ itself (as in DP-UCT, Keller and Helmert 2013):
 
     estimate V̂ = max_a Σ_z p̂(z)·V̂(z),   upper U = max_a Σ_z p̂(z)·U(z),
     lower L = Σ_z p̂(z)·L(z) along the action that the plan takes.
 
-They begin with [0, G], and with F itself where the history is over. The plan takes the action with the largest V̂, so
-its value in p̂ is at least L(start), while no policy exceeds U(start): α = U − L, and it is 0 when the tree is complete.
-Histories after which not all actions were tried get a search of their own when the policy first needs them.
+They begin with [0, G], and with F where the history is over. The plan takes the action with the largest V̂: its value in
+p̂ is at least L(start), and no policy exceeds U(start), so α = U − L, which is 0 for a complete tree. Histories after
+which not all actions were tried are searched when the policy first needs them.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,14 +33,14 @@ from praemia.tasks.mdp import LabeledMDP
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
-SLACK = 1e-9
+SLACK = 1e-9  # of G, by which rounding may exceed the declared range
 SIMULATIONS = 2_000
 EXPLORATION = 0.5  # c
-SETTLED = 1e-12  # bounds this close count as equal
+SETTLED = 1e-12  # of the upper bound: bounds this close count as equal
 
 
 class Trajectory(NamedTuple):
-    """What was seen and done: one observation more than actions; ``ended`` if the environment ended the episode then.
+    """Observations and actions, one observation more than actions; ``ended`` if the environment ended the episode.
 
     Examples
     --------
@@ -57,10 +56,6 @@ class Trajectory(NamedTuple):
     @property
     def last(self) -> int:
         return self.observations[-1]
-
-    def is_over(self, horizon: int) -> bool:
-        """Tell whether nothing can follow."""
-        return self.ended or len(self.actions) == horizon
 
     def then(self, action: int, observation: int, *, ended: bool = False) -> Trajectory:
         """Return the trajectory one step longer."""
@@ -90,7 +85,7 @@ class TrajectoryReward:
 
     def __call__(self, trajectory: Trajectory) -> float:
         value = float(self.function(trajectory))
-        if not -SLACK <= value <= self.bound + SLACK:
+        if not -SLACK * self.bound <= value <= (1.0 + SLACK) * self.bound:
             raise ModelError(
                 f"{self.name!r} gives {value:g} on the trajectory {trajectory.observations} with actions "
                 f"{trajectory.actions}; it declared 0 … {self.bound:g}"
@@ -107,7 +102,7 @@ class Bounds(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        return self.upper - self.lower <= SETTLED
+        return self.upper - self.lower <= SETTLED * self.upper
 
 
 @dataclass(eq=False)
@@ -116,9 +111,9 @@ class Node:
 
     Attributes
     ----------
-    bounds : of what can follow. action : the choice, once all actions were tried.
+    bounds : of its value. action : the choice, once all actions were tried.
     tries : how often each action was tried; none if the history is over.
-    following : for each action that was tried, what can follow, with its probability; nothing if that is not known.
+    following : for each action that was tried, the nodes that can follow with their probabilities; none if unknown.
     """
 
     history: Trajectory
@@ -131,8 +126,10 @@ class Node:
     def is_expanded(self) -> bool:
         return len(self.following) == len(self.tries) > 0
 
-    def of_action(self, a: int) -> Bounds:
-        return mean_bounds(self.following[a])
+    @property
+    def values(self) -> list[Bounds]:
+        """The bounds of each action, all of which were tried."""
+        return [mean_bounds(self.following[a]) for a in range(len(self.tries))]
 
 
 def mean_bounds(nodes: list[tuple[float, Node]]) -> Bounds:
@@ -143,8 +140,7 @@ def mean_bounds(nodes: list[tuple[float, Node]]) -> Bounds:
 class SearchPolicy:
     """The policy of a search in H steps of a model, which goes on when it meets histories that were not searched.
 
-    ``rows`` are, for each pair, the (o', whether the episode ends there, probability) that can follow; none for the
-    unknown.
+    ``rows`` has the (o', whether the episode ends there, probability) of each pair; none for the unknown.
     """
 
     def __init__(
@@ -189,7 +185,7 @@ class SearchPolicy:
         return root
 
     def _new(self, history: Trajectory, rng: np.random.Generator) -> Node:
-        if history.is_over(self.horizon):
+        if history.ended or len(history.actions) == self.horizon:
             value = self.reward(history)
             return Node(history, Bounds(value, value, value), [])
         return Node(history, Bounds(self._roll_out(history, rng), 0.0, self.reward.bound), [0] * self.num_actions)
@@ -227,8 +223,8 @@ class SearchPolicy:
             path.append(node)
         for node in reversed(path):
             if node.is_expanded:  # only then the choice stored here is played
-                values = [node.of_action(a) for a in range(self.num_actions)]
-                node.action = max(range(self.num_actions), key=lambda a: values[a][:2])
+                values = node.values
+                node.action = max(range(self.num_actions), key=[value[:2] for value in values].__getitem__)
                 upper = min(node.bounds.upper, max(value.upper for value in values))
                 node.bounds = values[node.action]._replace(upper=upper)
         return new
@@ -238,10 +234,9 @@ class SearchPolicy:
         if not node.is_expanded:
             untried = [a for a in range(self.num_actions) if a not in node.following]
             return untried[int(rng.integers(len(untried)))]
-        scale = EXPLORATION * self.reward.bound * math.sqrt(math.log(sum(node.tries) + 1.0))
-        values = [node.of_action(a) for a in range(self.num_actions)]
+        values, scale = node.values, EXPLORATION * self.reward.bound * math.sqrt(math.log(sum(node.tries) + 1.0))
         floor = max(value.lower for value in values)
-        # What is settled, or cannot beat what is certain already, needs no more visits.
+        # Settled actions, and those whose upper bound is no better than the best lower one, need no more visits.
         score = {
             a: value.estimate + scale / math.sqrt(node.tries[a])
             for a, value in enumerate(values)
@@ -252,10 +247,5 @@ class SearchPolicy:
 
 def pick(weights: list[float], number: float) -> int:
     """Return the place at which the running sum of weights exceeds a number, or else the last one with a weight."""
-    last = 0
-    for i, weight in enumerate(weights):
-        if weight > 0.0:
-            last, number = i, number - weight
-            if number < 0.0:
-                break
-    return last
+    sums = list(accumulate(weights))
+    return bisect_right(sums, min(number, math.nextafter(sums[-1], 0.0)))

@@ -1,8 +1,4 @@
-"""Arrays with a JSON header in one .npz file, read without pickle; anybody may have made the file.
-
-An ``ArchiveKind`` describes a kind of file. Whatever is wrong with one is a FileError that names the file. No more is
-decompressed than the table of contents claims, and the claim is checked first.
-"""
+"""Arrays with a JSON header in one .npz file, read without pickle and within a budget of memory."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -23,7 +19,6 @@ from praemia.limits import require_memory
 
 HEADER = "header"
 SHARE = 4  # a file may take one of so many parts of the memory
-Types: TypeAlias = tuple[type, ...]
 _KINDS = {"b": "true or false", "i": "integers", "u": "integers", "f": "numbers"}
 
 
@@ -53,13 +48,13 @@ def damage_named(where: str, what: str) -> Iterator[None]:
 
 
 def read_archive(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header and the arrays of a file of any kind; ``where`` names it. Any error may be raised."""
+    """Return the header and the arrays of a file of any kind. Any error may be raised."""
     arrays = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
         require_memory(SHARE * sum(entry.file_size for entry in entries), f"reading {where}")
         for entry in entries:
-            with archive.open(entry) as file:
+            with archive.open(entry) as file:  # it gives no more bytes than the entry claims
                 content = io.BytesIO(file.read(entry.file_size))
             array = npy.read_array(content, allow_pickle=False)
             if content.read(1):
@@ -76,23 +71,20 @@ def read_archive(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDA
 
 @dataclass(frozen=True)
 class ArchiveKind:
-    """A kind of file: its name in the header, what it is in messages, the format that is written, and what it holds.
-
-    ``fields`` are those of the header, with their types as JSON gives them.
-    """
+    """A kind of file: its name in the header and in messages, its format, and the header's fields with their types."""
 
     name: str
     what: str
     format: int
-    fields: Mapping[str, Types]
+    fields: Mapping[str, tuple[type, ...]]
     arrays: Mapping[str, ArrayType]
 
     def pack(self, values: Mapping[str, Any], plain: Callable[[object], object] | None = None) -> bytes:
-        """Write fields and arrays as the bytes of a file: equal ones give equal bytes, whatever the time.
+        """Write fields and arrays, if not None, as the bytes of a file: equal ones give equal bytes, whatever the time.
 
-        An array that is None is left out; ``plain`` makes data of what JSON does not know.
+        ``plain`` makes data of what JSON does not know.
         """
-        header = {"kind": self.name, "format": self.format, **{name: values[name] for name in self.fields}}
+        header = {name: values[name] for name in self.fields} | {"kind": self.name, "format": self.format}
         text = json.dumps(header, sort_keys=True, default=plain).encode()
         # The order in memory would show in the bytes.
         arrays = {name: np.ascontiguousarray(values[name]) for name in self.arrays if values[name] is not None}
@@ -102,10 +94,7 @@ class ArchiveKind:
 
     @contextmanager
     def unpack(self, data: bytes, where: str) -> Iterator[dict[str, Any]]:
-        """Yield fields and arrays by name; what is wrong with them, here or within, is a FileError that names the file.
-
-        An optional array that is missing is None.
-        """
+        """Yield fields and arrays by name, optional ones maybe None; any mistake is a FileError that names the file."""
         with damage_named(where, self.what):
             header, arrays = read_archive(data, where)
             kind, number = header.pop("kind", self.name), header.pop("format", None)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from praemia import envs
+from praemia.envs.black_box import BlackBox
 from praemia.envs.grid import require_known
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import read_rows, read_slip
@@ -25,6 +26,7 @@ from praemia.errors import (
     require_distinct,
     require_distribution,
 )
+from praemia.files.boxes import box_propositions, build_box, is_box
 from praemia.files.formats.events import machine_of_rules
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import build_multiagent
@@ -38,7 +40,7 @@ from praemia.files.schema import (
     MachinePart,
     MdpPart,
     PatternPart,
-    RewardLaw,
+    RandomReward,
     TaskPart,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
@@ -55,27 +57,30 @@ _NUMBER = re.compile("[0-9]{1,18}")
 MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS | MULTIAGENT_KEYS
 
 
-def read_task_file(text: str, name: str) -> Task | RewardMachine:
+def read_task_file(text: str, name: str, allow_code: bool = False) -> Task | BlackBox | RewardMachine:
     """Return the task or the machine of a text; its keys tell which. ``name`` is where it stands."""
     source = parse_source(text, name, is_json=name.endswith(".json"))
     if source.has_any(MACHINE_KEYS):
         return _read_machine(source)
-    return build_task(source, validate(source, TaskPart))
+    return build_task(source, validate(source, TaskPart), allow_code)
 
 
-def parse_task(text: str, name: str) -> Task:
-    """Make a task from a text that is stored with runs, under a name; such a text opens no files.
+def parse_task(text: str, name: str, allow_code: bool | None = None) -> Task | BlackBox:
+    """Make a task from a text that ``dump`` wrote, under a name.
 
-    Anybody may have written it, so it has to say everything itself. A machine in another file is refused, and so is a
-    Gymnasium environment whose options may name files. ``dump`` writes neither.
+    Without ``allow_code`` anybody may have written it, as a text that is stored with runs: it has to say everything
+    itself and opens no files. A machine in another file is refused, and so are a black box and a Gymnasium environment
+    whose options may name files.
     """
     source = parse_source(text, name)
     part = validate(source, TaskPart)
+    if allow_code is not None:
+        return build_task(source, part, allow_code)
     remedy = "a stored task opens no files and holds all its parts; this text was not written by praemia"
     if isinstance(part.machine, str):
         with source.at("machine"):
             raise FileError(f"the machine is in another file, {part.machine!r}; {remedy}")
-    if part.gymnasium is not None and not opens_no_files(part.gymnasium.id):
+    if part.gymnasium is not None and (is_box(part) or not opens_no_files(part.gymnasium.id)):
         with source.at("gymnasium"):
             raise FileError(f"the observations are Gymnasium's, of {part.gymnasium.id!r}; {remedy}")
     return build_task(source, part)
@@ -110,8 +115,8 @@ def _machine_of_file(source: Source, name: str) -> RewardMachine:
     return machine
 
 
-def _task_machine(source: Source, part: TaskPart, labels: Iterable[str]) -> RewardMachine:
-    """Return the machine of a task; a formula that lists no propositions reads those of the labels."""
+def _task_machine(source: Source, part: TaskPart, labels: Iterable[str] | None) -> RewardMachine:
+    """Return the machine of a task; a formula that lists no propositions reads those of the labels, if known."""
     if isinstance(part.machine, str):
         return _machine_of_file(source, part.machine)
     assert part.machine is not None
@@ -148,12 +153,12 @@ def _pay(part: FormulaPay) -> Reward | dict[str, Any]:
     return reward if part.pay is None else {"reward": reward, "pay": part.pay}
 
 
-def _reward(law: RewardLaw | None, default: float = 0.0) -> Reward:
-    return Reward.of(default) if law is None else Reward.from_data(law.model_dump(exclude_none=True))
+def _reward(reward: RandomReward | None, default: float = 0.0) -> Reward:
+    return Reward.of(default) if reward is None else Reward.from_data(reward.model_dump(exclude_none=True))
 
 
-def build_task(source: Source, part: TaskPart) -> Task:
-    """Build a task, which is named after the file."""
+def build_task(source: Source, part: TaskPart, allow_code: bool = False) -> Task | BlackBox:
+    """Build a task, or a black box, which is named after the file."""
     name, world = Path(source.name).stem, part.mdp or part.gymnasium
     settings = part.model_dump(include={"horizon", "discount", "until_done"}, exclude_none=True)
     if part.environment is not None:
@@ -167,6 +172,9 @@ def build_task(source: Source, part: TaskPart) -> Task:
     if part.machine is None or (part.horizon is None and part.discount in (None, 1.0)):
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
+    if is_box(part):
+        machine = _task_machine(source, part, box_propositions(part))
+        return build_box(source, part, machine, allow_code, {"name": name} | settings)
     if world is None:
         assert part.grid is not None
         grid_map = _build_grid(source, part.grid)
@@ -174,10 +182,11 @@ def build_task(source: Source, part: TaskPart) -> Task:
         with source.at("grid"):
             require_known(grid_map, machine)
             return Task(grid_map.mdp(), machine, name=name, **settings)
-    machine = _task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
+    rules = world.labels or []
+    machine = _task_machine(source, part, [prop for rule in rules for prop in rule.label])
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
-    unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
+    unreadable = (i for i, rule in enumerate(rules) if not set(rule.label).issubset(machine.propositions))
     with source.at(key, "labels", *islice(unreadable, 1)):
         return Task(mdp, machine, name=name, **settings)
 
@@ -220,41 +229,43 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
 def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
     """Build the MDP of a Gymnasium environment that has a table of its transitions."""
     with source.at("gymnasium"):
+        if ":" in part.id:  # Gymnasium would import what stands before it
+            raise FileError(f"found {part.id!r}; expected the id of a registered environment, without a module")
         bare = from_gymnasium(part.id, labels=[], **part.options)
     observations = NameTable("observation", bare.observation_names or bare.num_observations)
     actions = NameTable("action", bare.action_names or bare.num_actions)
-    labels = _label_rules(source, ("gymnasium", "labels"), part.labels, observations, actions)
+    labels = _label_rules(source, ("gymnasium", "labels"), part.labels or [], observations, actions)
     with source.at("gymnasium"):
         return from_gymnasium(part.id, labels=labels, **part.options)  # anew: its map shows what is labelled
 
 
 class NameTable:
-    """The observations or the actions of a file, by name; by number where the file has only a count."""
+    """The observations or the actions of a file, by name; by index where the file has only a count."""
 
     def __init__(self, kind: str, names: int | Sequence[str]) -> None:
         self.kind = kind
         self.names = None if isinstance(names, int) else tuple(names)
         self.size = names if isinstance(names, int) else len(names)
         require_distinct(kind, self.names or ())
-        self._numbers = {name: number for number, name in enumerate(self.names or ())}
+        self._indices = {name: number for number, name in enumerate(self.names or ())}
 
-    def number(self, name: str) -> int:
-        """Return the number of a name, or raise a ModelError."""
+    def index(self, name: str) -> int:
+        """Return the index of a name, or raise a ModelError."""
         if self.names is not None:
-            if name not in self._numbers:
+            if name not in self._indices:
                 raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
-            return self._numbers[name]
+            return self._indices[name]
         if not (_NUMBER.fullmatch(name) and int(name) < self.size):
             raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
         return int(name)
 
     def distribution(self, probs: Mapping[str, float]) -> dict[int, float]:
-        """Number the names of a distribution and check that it is one."""
-        numbered = {self.number(name): probability for name, probability in probs.items()}
-        if len(numbered) < len(probs):
+        """Return a distribution by index; check that it is one."""
+        indexed = {self.index(name): probability for name, probability in probs.items()}
+        if len(indexed) < len(probs):
             raise ModelError(f"one {self.kind} is given twice")
-        require_distribution("", numbered.values(), ROW_TOLERANCE)
-        return numbered
+        require_distribution("", indexed.values(), ROW_TOLERANCE)
+        return indexed
 
 
 def _entries(
@@ -264,7 +275,7 @@ def _entries(
     entries, seen = [], set()
     for i, (observation, action, successors) in enumerate(part.transitions):
         with source.at("mdp", "transitions", i), located(f"observation {observation}, action {action}"):
-            pair = observations.number(observation), actions.number(action)
+            pair = observations.index(observation), actions.index(action)
             if pair in seen:
                 raise ModelError("this pair already has a row; give it one")
             seen.add(pair)
@@ -280,7 +291,7 @@ def _label_rules(
     for i, part in enumerate(parts):
         with source.at(*path, i):
             label = part.label if isinstance(part, LabelPart) else ["ended"]
-            ends = (None if o is None else observations.number(o) for o in (part.source, part.to))
-            action = None if part.action is None else actions.number(part.action)
+            ends = (None if o is None else observations.index(o) for o in (part.source, part.to))
+            action = None if part.action is None else actions.index(part.action)
             rules.append(LabelRule(label, next(ends), action, next(ends)))
     return rules

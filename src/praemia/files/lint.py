@@ -18,6 +18,7 @@ from praemia.machines.guards import example_label
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import closure, paying_states
+from praemia.tasks.base import BaseTask
 from praemia.tasks.reachability import reachable_observations, unreached_text
 from praemia.tasks.task import Task
 
@@ -35,10 +36,10 @@ class Finding:
         return f"{self.level}: {self.message}"
 
 
-def lint(subject: Task | RewardMachine) -> list[Finding]:
-    """Return what seems odd about a task, or about a machine whatever environment it will meet."""
-    if isinstance(subject, RewardMachine):
-        return list(_odd_machine(subject, None))
+def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
+    """Return what seems odd about a task, or about a machine, alone or in a black box, whatever labels it will meet."""
+    if not isinstance(subject, Task):
+        return list(_odd_machine(subject.machine if isinstance(subject, BaseTask) else subject, None))
     unreached = unreached_text(subject.mdp)
     first = [Finding("warning", unreached)] if unreached else []
     return [*first, *_odd_machine(subject.machine, subject)]

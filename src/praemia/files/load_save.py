@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import FileError, ParameterError, did_you_mean, located
 from praemia.files.atomic_io import write_whole
 from praemia.files.building import read_task_file
@@ -29,15 +30,15 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[..., Task | RewardMachine]
+    read: Callable[..., Task | BlackBox | RewardMachine]
     options: tuple[str, ...] = ()
 
 
 FORMATS = {
     format.name: format
     for format in (
-        Format("yaml", (".yaml", ".yml"), read_task_file),
-        Format("json", (".json",), read_task_file),
+        Format("yaml", (".yaml", ".yml"), read_task_file, options=("allow_code",)),
+        Format("json", (".json",), read_task_file, options=("allow_code",)),
         Format("txt", (".txt",), read_txt),
         Format("dot", (".dot", ".gv"), read_dot, options=("rewards",)),
         Format("hoa", (".hoa",), read_hoa, options=("pay",)),
@@ -56,7 +57,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     return FORMATS[name]
 
 
-def load(path: str | Path, format: str | None = None, **options: Any) -> Task | RewardMachine:
+def load(path: str | Path, format: str | None = None, **options: Any) -> Task | BlackBox | RewardMachine:
     """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``.
 
     ``options`` are those of the file's format; None stands for one that is not given.
@@ -64,15 +65,19 @@ def load(path: str | Path, format: str | None = None, **options: Any) -> Task | 
     if Path(path).suffix.lower() == ".drn" and format is None:
         raise FileError(f"{path}: this format is written but not read; load the task file that it was made from")
     form = format_of(path, format)
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value not in (None, False)}
     for name in given.keys() - set(form.options):
         formats = " and ".join(other.name for other in FORMATS.values() if name in other.options)
         raise ParameterError(f"{path}: {name}={given[name]!r} is for files in the format {formats}; leave it out")
     return form.read(read_text(Path(path)), str(path), **given)
 
 
-def load_task(path: str | Path) -> Task:
-    """Load a task from a YAML or JSON file; it is named after the file.
+def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
+    """Load a task from a YAML or JSON file; it is named after the file. A Gymnasium environment may be a ``BlackBox``.
+
+    Parameters
+    ----------
+    allow_code : whether ``encode``, ``labels`` and the environment of a black box may name code, which is executed.
 
     Raises
     ------
@@ -86,7 +91,7 @@ def load_task(path: str | Path) -> Task:
     >>> praemia.load_task("river.yaml").horizon
     10
     """
-    loaded = load(path)
+    loaded = load(path, allow_code=allow_code)
     if isinstance(loaded, RewardMachine):
         raise FileError(f"{path}: this file holds just a machine; expected a task, with an mdp and a horizon too")
     return loaded
@@ -131,8 +136,11 @@ def require_writable(path: str | Path, kind: str) -> None:
         raise ParameterError(f"{path}: unknown file extension for a {kind}; expected one of {' '.join(suffixes)}")
 
 
-def save_task(task: Task, path: str | Path) -> None:
+def save_task(task: Task | BlackBox, path: str | Path) -> None:
     """Write a task to a file, completely or not at all: YAML, JSON (.json) or Storm's explicit format (.drn).
+
+    A black box can be written if its environment is registered, its labels are predicates and its observations are
+    cells or a finite space; or if they are functions of a module.
 
     Examples
     --------
@@ -142,9 +150,10 @@ def save_task(task: Task, path: str | Path) -> None:
     Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
     """
     require_writable(path, "task")
-    require_task(task, "a task file")
-    write = WRITERS.get(Path(path).suffix.lower(), write_drn)
-    write_whole(Path(path), write(task).encode())
+    write = WRITERS.get(Path(path).suffix.lower())
+    with located(str(path)):
+        text = write_drn(require_task(task, "the .drn format")) if write is None else write(task)
+    write_whole(Path(path), text.encode())
 
 
 def save_machine(machine: RewardMachine, path: str | Path) -> None:

@@ -1,10 +1,9 @@
 """What a task file may say, as pydantic models.
 
-A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
-must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
-objects that are built from them. Names may be written as whole numbers, and a mapping or a list with one entry in short
-(``start: a`` for ``start: {a: 1}``); from here on names are text and short forms are written out. ``json_schema``
-describes the same form for editors and for programs that write files.
+The models check the form of a file: its keys, their types, and which numbers lie in [0, 1]. Whether the parts fit
+together (names that exist, rows that sum to 1) is checked by the objects that are built from them. Names may be written
+as integers, and a mapping or a list with one entry in short (``start: a`` for ``start: {a: 1}``); in the models names
+are text and short forms are written out.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MAX_COUNT = 10**15  # far beyond any memory, and still a number to be printed in
 
 
 def _text(value: Any) -> Any:
-    """Take a whole number for its digits, so that names such as 0 and 1 need no quotes."""
+    """Take an integer for its digits, so that names such as 0 and 1 need no quotes."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -50,9 +49,7 @@ def _in_unit_interval(value: float) -> float:
 
 def _kind(value: Any) -> str:
     """Tell which of several forms a value has; the brackets keep the tag apart from any name in a file."""
-    if isinstance(value, dict | BaseModel):
-        return "<mapping>"
-    return "<list>" if isinstance(value, list) else "<single>"
+    return "<mapping>" if isinstance(value, dict | BaseModel) else "<list>" if isinstance(value, list) else "<single>"
 
 
 def _either(expected: str) -> Discriminator:
@@ -93,8 +90,8 @@ class Part(BaseModel):
         return data
 
 
-class RewardLaw(Part):
-    """A random reward: 1 with some probability, one of finitely many values, or any of an interval."""
+class RandomReward(Part):
+    """The distribution of a random reward."""
 
     bernoulli: Unit | None = None
     values: list[float] | None = None
@@ -102,7 +99,7 @@ class RewardLaw(Part):
     uniform: list[float] | None = None
 
     @model_validator(mode="after")
-    def _one_law(self) -> RewardLaw:
+    def _one_form(self) -> RandomReward:
         keys = [key for key, value in self if value is not None]
         if keys not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
             raise ValueError("expected 'bernoulli', 'values' together with 'probabilities', or 'uniform'")
@@ -112,7 +109,7 @@ class RewardLaw(Part):
 
 
 RewardPart: TypeAlias = Annotated[
-    RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]}, float | RewardLaw)
+    RandomReward, _in_short(lambda value: {"values": [value], "probabilities": [1.0]}, float | RandomReward)
 ]
 
 
@@ -159,7 +156,7 @@ Pay: TypeAlias = Literal["first", "each", "end"]
 
 
 class FormulaPay(Part):
-    """What one of several formulas pays, and when."""
+    """The reward of one of several formulas, and when it is given."""
 
     reward: RewardPart | None = None
     pay: Pay | None = None
@@ -177,7 +174,7 @@ FormulaTexts: TypeAlias = Annotated[
 
 
 class FormulaPart(Part):
-    """A machine given by a formula or a regular expression, or a whole file with just that."""
+    """A machine given by a formula or a regular expression."""
 
     ltlf: FormulaTexts | None = None
     regex: FormulaTexts | None = None
@@ -191,15 +188,12 @@ class FormulaPart(Part):
     def _one_text(self) -> FormulaPart:
         if (self.ltlf is None) == (self.regex is None):
             raise ValueError("expected one of 'ltlf' and 'regex'")
-        if self.ltlf is None and self.syntax != "praemia":
-            raise ValueError("'syntax' says how a formula is written ('ltlf'); it has no meaning for 'regex'")
         if self.reward is not None and not isinstance(self.text, str):
             raise ValueError("'reward' stands beside several formulas, which have rewards of their own")
         return self
 
     @property
     def text(self) -> str | dict[str, FormulaPay]:
-        """The formula or the expression; several with their rewards."""
         return self.ltlf or self.regex or ""
 
 
@@ -226,16 +220,13 @@ class LabelPart(PatternPart):
     label: list[Name]
 
 
-Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
-
-
 class MdpPart(Part):
     """A labelled MDP, written out; without a start, episodes start in the first observation."""
 
     observations: CountOrNames
     actions: CountOrNames
     start: Annotated[Distribution, _in_short(lambda name: {name: 1.0}, Name | Distribution)] | None = None
-    transitions: list[Row]
+    transitions: list[Annotated[tuple[Name, Name, Distribution], Field(strict=False)]]
     labels: list[LabelPart] = []
     ended: list[Annotated[PatternPart, _in_short(lambda name: {"to": name}, Name | PatternPart)]] = []
 
@@ -265,26 +256,43 @@ class EnvironmentPart(Part):
     name: str
 
 
-def _registered_id(value: str) -> str:
-    # Gymnasium imports what stands before a colon, and a file must not choose code to run.
-    if ":" in value:
-        raise ValueError(f"found {value!r}; expected the id of a registered environment, without a module")
-    return value
-
-
 def _plain_options(value: dict[str, Any]) -> dict[str, Any]:
-    for key in ("labels", "env_or_id", "id"):
-        if key in value:
-            raise ValueError(f"{key!r} is not an option of an environment")
+    for key in value.keys() & {"labels", "env_or_id", "id"}:
+        raise ValueError(f"{key!r} is not an option of an environment")
     return value
+
+
+Bins: TypeAlias = Annotated[
+    Annotated[Count, Tag("<single>")] | Annotated[list[float], Tag("<list>")],
+    _either("a number of cells, or a list of cuts"),
+]
 
 
 class GymnasiumPart(Part):
-    """A Gymnasium environment with a table of its transitions; ``options`` go to ``gymnasium.make``."""
+    """A Gymnasium environment; with ``labels`` of its own one with a transition table, without them a black box."""
 
-    id: Annotated[str, AfterValidator(_registered_id)]
-    labels: list[LabelPart]
+    id: str
+    labels: list[LabelPart] | None = None
     options: Annotated[dict[str, Any], AfterValidator(_plain_options)] = {}
+    observations: Annotated[dict[Name, Bins], Field(min_length=1)] | None = None
+    encode: str | None = None
+    num_observations: Count | None = None
+
+    @model_validator(mode="after")
+    def _one_encoding(self) -> GymnasiumPart:
+        own = [key for key in ("labels", "observations", "encode") if getattr(self, key) is not None]
+        if len(own) > 1:
+            found = " and ".join(own)
+            raise ValueError(f"found {found}; expected one: a table has labels here, a black box beside 'gymnasium'")
+        if self.num_observations is not None and self.encode is None:
+            raise ValueError("'num_observations' is the limit of the values of 'encode'; leave it out")
+        return self
+
+
+StepTexts: TypeAlias = Annotated[
+    Annotated[str, Tag("<single>")] | Annotated[dict[Name, str], Tag("<mapping>")],
+    _either("{proposition: predicate}, or the key of info that holds the propositions"),
+]
 
 
 WORLDS = ("mdp", "grid", "environment", "gymnasium")
@@ -297,6 +305,7 @@ class TaskPart(Part):
     grid: GridPart | None = None
     environment: EnvironmentPart | None = None
     gymnasium: GymnasiumPart | None = None
+    labels: StepTexts | None = None
     machine: (
         Annotated[
             Annotated[str, Tag("<single>")]
@@ -319,6 +328,13 @@ class TaskPart(Part):
         worlds = [key for key in WORLDS if getattr(self, key) is not None]
         if len(worlds) != 1:
             raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
+        if self.labels is not None and self.gymnasium is None:
+            raise ValueError(f"'labels' beside 'gymnasium' are those of a black box; {worlds[0]} has its own")
+        if self.gymnasium is not None and (self.labels is None) == (self.gymnasium.labels is None):
+            raise ValueError(
+                f"labels {'are missing' if self.labels is None else 'stand in two places'}: a black box has predicates "
+                "beside 'gymnasium' (labels: {goal: position > 0.5}), a table of transitions a list within it"
+            )
         return self
 
 

@@ -87,8 +87,11 @@ class Source:
         """Tell whether the file has any of these keys."""
         return isinstance(self.data, dict) and not self.data.keys().isdisjoint(keys)
 
-    def spot(self, path: DataPath, *, key: bool = False, column: bool = True) -> str:
-        """Return ``file:line:column`` of a part, or of its key; or of the nearest part around it that exists."""
+    def spot(self, path: DataPath, *, key: bool = False, column: bool = True, within: int = 0) -> str:
+        """Return ``file:line:column`` of a part, or of its key; or of the nearest part around it that exists.
+
+        ``within`` is a place in the text that stands there, which counts if the text is written as it is.
+        """
         at: Any = self.root()
         node = at
         for part in path:
@@ -101,15 +104,19 @@ class Source:
                 break
             node = pairs[part][1]
             at = pairs[part][0] if key else node
-        return self.name if at is None else _place(self.name, at.start_mark, column=column)
+        if at is None:
+            return self.name
+        quotes = int(getattr(at, "style", None) in ("'", '"'))
+        is_plain = within and at.end_mark.index - at.start_mark.index == len(at.value) + 2 * quotes
+        return _place(self.name, at.start_mark, column=column, more=quotes + within if is_plain else 0)
 
     def at(self, *path: str | int) -> AbstractContextManager[None]:
         """Put the file and line of a part before the message of any error that is raised within."""
         return located(lambda: self.spot(path, column=False))
 
 
-def _place(name: str, mark: Any, *, column: bool = True) -> str:
-    return f"{name}:{mark.line + 1}:{mark.column + 1}" if column else f"{name}:{mark.line + 1}"
+def _place(name: str, mark: Any, *, column: bool = True, more: int = 0) -> str:
+    return f"{name}:{mark.line + 1}:{mark.column + 1 + more}" if column else f"{name}:{mark.line + 1}"
 
 
 def _has(data: Any, part: str | int) -> bool:

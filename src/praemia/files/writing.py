@@ -1,26 +1,26 @@
 """Write tasks and machines as the text of task files, which load as the same machine and the same arrays.
 
-Numbers are written with all their digits. A task that was drawn as a map is written as its map; FrozenLake and
+Numbers are written with all their digits. A task that was made from a map is written as its map; FrozenLake and
 CliffWalking are written as Gymnasium makes them. A labelling by rules is written as its rules; one by a function is
-written as a rule for each transition that can happen and has a label. Each key of a block and each row of a list gets a
-line of its own.
+written as a rule for each transition that can happen and has a label.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
-from functools import partial
+import re
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import yaml
 
+from praemia.envs.black_box import BlackBox
 from praemia.envs.grid_map import GridMap
 from praemia.envs.gymnasium_table import GymnasiumMap
-from praemia.errors import FileError, ModelError
+from praemia.errors import ModelError
+from praemia.files.boxes import box_record
+from praemia.files.schema import WORLDS
 from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule
 from praemia.machines.machine import RewardMachine
@@ -28,111 +28,109 @@ from praemia.machines.rules import Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
-
-class Block(dict[str, Any]):
-    """A mapping whose keys get a line each."""
-
-
-class Rows(list[Any]):
-    """A list whose items get a line each."""
+MAX_KEY = 1_000  # characters of a key in YAML before it needs a question mark
+BLOCKS = (*WORLDS, "labels", "machine")  # the keys of a file whose own keys get a line each
+_PLAIN = re.compile(r"[^\W\d_][\w&|!()*+/.<>=-]*(?: [\w&|!()*+/.<>=-]+)*")  # text that YAML reads as it is
 
 
-class Lines(str):
-    """Text of several lines, which YAML can show as they are."""
-
-
-_MAPPING, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
-_TAGS = {type(value): f"tag:yaml.org,2002:{type(value).__name__}" for value in (True, 1, 1.0, "")}
-
-
-class _Dumper(yaml.SafeDumper):
-    """PyYAML's writer, with the scalars that ``source`` reads: those of YAML 1.2."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, indentless=False)  # rows stand below their key, not beside it
-
-    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> Any:
-        """Return the tag of what a scalar is read as if it is written without quotes."""
-        if kind is not yaml.ScalarNode or not implicit[0]:
-            return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
-        try:
-            return _TAGS.get(type(parse_scalar(value)))
-        except FileError:  # a number of too many digits
-            return None
-
-    def represent_text(self, text: str) -> yaml.Node:
-        style = "|" if isinstance(text, Lines) else None if text.isprintable() else '"'
-        return self.represent_scalar(_TAGS[str], text, style)
-
-
-_Dumper.add_representer(str, _Dumper.represent_text)
-_Dumper.add_representer(Lines, _Dumper.represent_text)
-_Dumper.add_representer(Block, lambda dumper, data: dumper.represent_mapping(_MAPPING, data, flow_style=False))
-_Dumper.add_representer(Rows, lambda dumper, data: dumper.represent_sequence(_SEQUENCE, data, flow_style=False))
-_Dumper.add_multi_representer(np.generic, lambda dumper, data: dumper.represent_data(data.item()))  # type: ignore[type-abstract]
-
-
-def _json(value: Any, indent: str) -> str:
-    inner = indent + "  "
-    match value:
-        case Block():
-            items = [f"{json.dumps(key)}: {_json(item, inner)}" for key, item in value.items()]
-            return "{" + ",".join(f"\n{inner}{item}" for item in items) + f"\n{indent}}}"
-        case Rows() if value:
-            return "[" + ",".join(f"\n{inner}{_json(item, inner)}" for item in value) + f"\n{indent}]"
-        case _:
-            plain = partial(json.dumps, value, default=lambda number: number.item())  # of a number of NumPy's
-            return text if (text := plain(ensure_ascii=False)).isprintable() else plain()
-
-
-def dump(subject: Task | RewardMachine) -> str:
+def dump(subject: Task | BlackBox | RewardMachine) -> str:
     """Return a task as the text of a task file, or a machine as that of a file with just a machine."""
-    text: str = yaml.dump(
-        _record(subject), Dumper=_Dumper, default_flow_style=True, width=math.inf, sort_keys=False, allow_unicode=True
-    )
-    return text
+    return "".join(f"{_yaml_key(key)}:{_block(key, value)}\n" for key, value in _record(subject).items())
 
 
-def dump_as_json(subject: Task | RewardMachine) -> str:
+def dump_as_json(subject: Task | BlackBox | RewardMachine) -> str:
     """Return the same in JSON."""
-    return _json(_record(subject), "") + "\n"
+    return _json(_record(subject), "\n") + "\n"
 
 
-def _record(subject: Task | RewardMachine) -> Block:
+def _block(key: str, value: Any, indent: str = "\n  ") -> str:
+    """Return what stands behind a key in YAML: mappings of ``BLOCKS``, rows and maps in lines of their own."""
+    if key in BLOCKS and isinstance(value, dict):
+        return "".join(f"{indent}{_yaml_key(inner)}:{_block('', own, indent + '  ')}" for inner, own in value.items())
+    if _has_rows(value):
+        return "".join(f"{indent}- {_flow(row, _yaml, _yaml_key)}" for row in value)
+    if isinstance(value, str) and "\n" in value[1:-1] and value[0].isprintable() and value[0] != " ":
+        lines = value.removesuffix("\n").split("\n")
+        if lines[-1] and all(map(str.isprintable, lines)):
+            return (" |" if value.endswith("\n") else " |-") + "".join(indent + line for line in lines)
+    return " " + _flow(value, _yaml, _yaml_key)
+
+
+def _json(value: Any, indent: str, key: str | None = None) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and (key is None or key in BLOCKS):
+        items = [f"{inner}{_json_text(name)}: {_json(own, inner, name)}" for name, own in value.items()]
+        return f"{{{','.join(items)}{indent}}}"
+    if _has_rows(value):
+        return f"[{','.join(inner + _flow(row, _json_text, _json_text) for row in value)}{indent}]"
+    return _flow(value, _json_text, _json_text)
+
+
+def _has_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict | list)
+
+
+def _flow(value: Any, text: Callable[[str], str], key: Callable[[str], str]) -> str:
+    """Write a value in one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key(name)}: {_flow(own, text, key)}' for name, own in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_flow(item, text, key) for item in value)}]"
+    if isinstance(value, str):
+        return text(value)
+    return json.dumps(value.item() if isinstance(value, np.generic) else value)
+
+
+def _json_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def _yaml(text: str) -> str:
+    if _PLAIN.fullmatch(text) and isinstance(parse_scalar(text), str):
+        return text
+    return "".join(
+        char if char.isprintable() else f"\\U{ord(char):08x}" for char in json.dumps(text, ensure_ascii=False)
+    )
+
+
+def _yaml_key(text: str) -> str:
+    written = _yaml(text)
+    return written if len(written) <= MAX_KEY else f"? {written} "
+
+
+def _record(subject: Task | BlackBox | RewardMachine) -> dict[str, Any]:
     return machine_record(subject) if isinstance(subject, RewardMachine) else _task_record(subject)
 
 
-def _task_record(task: Task) -> Block:
-    mdp = task.mdp
+def _task_record(task: Task | BlackBox) -> dict[str, Any]:
+    length = {
+        **({} if task.horizon is None else {"horizon": task.horizon}),
+        **({} if task.discount == 1.0 else {"discount": task.discount}),
+        **({"until_done": True} if task.until_done else {}),
+    }
+    world = box_record(task) if isinstance(task, BlackBox) else _world_record(task.mdp)
+    return world | {"machine": machine_record(task.machine)} | length
+
+
+def _world_record(mdp: LabeledMDP) -> dict[str, Any]:
     if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
-        record = mdp.map.record()
-        world = {"grid": Block(record, map=Lines(record["map"]))}
-    elif isinstance(mdp.map, GymnasiumMap) and _is_plain(mdp.map.options) and mdp.map.makes(mdp):
-        world = {"gymnasium": Block(id=mdp.map.id, options=dict(mdp.map.options), labels=_label_parts(mdp))}
-    else:
-        world = {"mdp": _mdp_record(mdp)}
-    length: dict[str, float] = {} if task.horizon is None else {"horizon": task.horizon}
-    if task.discount < 1.0:
-        length["discount"] = task.discount
-    if task.until_done:
-        length["until_done"] = True
-    return Block(world, machine=machine_record(task.machine), **length)
+        return {"grid": mdp.map.record()}
+    if isinstance(mdp.map, GymnasiumMap) and _is_plain(mdp.map.options) and mdp.map.makes(mdp):
+        return {"gymnasium": {"id": mdp.map.id, "options": dict(mdp.map.options), "labels": _label_parts(mdp)}}
+    return {"mdp": _mdp_record(mdp)}
 
 
-def _mdp_record(mdp: LabeledMDP) -> Block:
+def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
     starts = {mdp.observation_name(o): float(mdp.start_probs[o]) for o in np.flatnonzero(mdp.start_probs).tolist()}
     ended = list(_ended(mdp))
-    return Block(
-        observations=mdp.observation_names or mdp.num_observations,
-        actions=mdp.action_names or mdp.num_actions,
-        start=next(iter(starts)) if list(starts.values()) == [1.0] else starts,
-        transitions=Rows(_rows(mdp)),
-        labels=_label_parts(mdp),
+    return {
+        "observations": mdp.observation_names or mdp.num_observations,
+        "actions": mdp.action_names or mdp.num_actions,
+        "start": next(iter(starts)) if list(starts.values()) == [1.0] else starts,
+        "transitions": list(_rows(mdp)),
+        "labels": _label_parts(mdp),
         **({"ended": ended} if ended else {}),
-    )
+    }
 
 
 def _is_plain(options: Any) -> bool:
@@ -143,8 +141,8 @@ def _is_plain(options: Any) -> bool:
         return False
 
 
-def _label_parts(mdp: LabeledMDP) -> Rows:
-    return Rows(_pattern_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp))
+def _label_parts(mdp: LabeledMDP) -> list[dict[str, Any]]:
+    return [_pattern_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp)]
 
 
 def _ended(mdp: LabeledMDP) -> Iterator[str | dict[str, str]]:
@@ -195,19 +193,19 @@ def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None}
 
 
-def machine_record(machine: RewardMachine) -> Block:
+def machine_record(machine: RewardMachine) -> dict[str, Any]:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
     if not machine.idle_reward.is_zero:
         raise ModelError("the rewards of this machine were mapped into [0, 1]; write the machine that it was made from")
     if machine.source is not None:
-        return Block(machine.source, propositions=machine.propositions)
-    return Block(
-        states=machine.states,
-        initial=machine.initial,
-        propositions=machine.propositions,
+        return {**machine.source, "propositions": machine.propositions}
+    return {
+        "states": machine.states,
+        "initial": machine.initial,
+        "propositions": machine.propositions,
         **({"first_match": True} if machine.first_match else {}),
-        transitions=Rows(_rule_part(rule) for rule in machine.rules),
-    )
+        "transitions": list(map(_rule_part, machine.rules)),
+    }
 
 
 def _rule_part(rule: Rule) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from praemia.displayed import Displayed
 from praemia.inference.evidence import p_value
 from praemia.inference.state_table import StateTable
 from praemia.inference.traces import Floats, Ints, Traces
@@ -31,13 +30,12 @@ INTERVAL_LEVEL = 0.95  # for all intervals of a machine together
 
 @dataclass(frozen=True)
 class Edge:
-    """What the data says about one way out of a state, on one label.
+    """An edge out of a state on one label, with its counts.
 
     Attributes
     ----------
-    label : what came in the state; reward : what was paid.
-    count : how often this happened, ``of`` so many times that the label came in this state.
-    probability : count/of; interval : where the true one lies, by an exact test. All intervals of a machine hold
+    count : of the ``of`` times that the label came in this state, those with this reward and target.
+    probability : count/of; interval : of the true probability, by an exact test. All intervals of a machine hold
         together with probability 0.95, if its states are the right ones.
     """
 
@@ -73,7 +71,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Inference(Displayed):
+class Inference:
     """A machine inferred from traces, with what supports it.
 
     Attributes
@@ -169,7 +167,7 @@ class Inference(Displayed):
 
 
 def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
-    """List the edges that were taken, each with an exact interval for its probability."""
+    """Return the edges that were taken, each with an exact interval for its probability."""
     names, taken = state_names(table.num_states), np.nonzero(table.counts)
     counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
     intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))

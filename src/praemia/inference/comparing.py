@@ -38,11 +38,11 @@ def compare_machines(
     for (state, true_state), label in ((pair, label) for pair in pairs for label in sorted(labels, key=sorted)):
         found, true = _moves(machine, state, label), _moves(truth, true_state, label)
         paid, truly = (" or ".join(f"{reward:g}" for reward in sorted(each)) for each in (found, true))
-        wrong = [f"pays {paid}; the true machine pays {truly}"] if found.keys() != true.keys() else []
+        wrong = [f"has the reward {paid}; the true machine has {truly}"] if found.keys() != true.keys() else []
         for reward in sorted(found.keys() & true.keys()):
             chance, (low, high) = true[reward][0], intervals.get((state, label, reward), (0.0, 1.0))
             if not low - TOLERANCE <= chance <= high + TOLERANCE:
-                wrong.append(f"pays {reward:g} with true probability {chance:.4f}, outside {low:.4f} … {high:.4f}")
+                wrong.append(f"has reward {reward:g} with true probability {chance:.4f}, outside {low:.4f}…{high:.4f}")
             following = product(sorted(found[reward][1]), sorted(true[reward][1]))
             pairs += [pair for pair in following if pair not in pairs]
         if wrong:

@@ -1,12 +1,11 @@
-"""What else the traces could mean: edges that could lead elsewhere, fewer states, hidden moves.
+"""Other machines that the traces allow: edges that could lead elsewhere, fewer states, hidden moves.
 
 An edge could lead elsewhere if the machine with that edge changed explains the traces as well: without a conflict in a
 deterministic machine, and with nearly the same likelihood in a probabilistic one.
 
-A move is *hidden* if no reward shows where it led. An observer then follows a belief, and merging turns beliefs into
-states, the more the more traces there are. Beliefs are mixtures: what follows one of them has the distribution of what
-follows some others, mixed. So moves are taken for hidden if what follows a state is explained by a mixture of other
-states and by none of them alone. That proves nothing: some machines without hidden moves have such states.
+A move is *hidden* if no reward shows where it led. Merging then turns an observer's beliefs into states, and beliefs
+are mixtures. So moves are taken for hidden if the rewards after a state are explained by a mixture of other states and
+by none of them alone. That proves nothing: some machines without hidden moves have such states.
 """
 
 from __future__ import annotations
@@ -78,12 +77,12 @@ def _cost(
 
 
 def doubts(traces: Traces, table: StateTable, *, deterministic: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Say what the traces cannot tell, and what they barely tell."""
+    """Return the edges that the traces leave open, and those they decide by little."""
     unknown, close = [], []
     others = alternatives(traces, table, deterministic=deterministic)
     for (state, symbol), group in groupby(others, key=lambda other: other[:2]):
         label, reward = traces.labels[traces.label_of[symbol]], traces.rewards[traces.reward_of[symbol]]
-        edge = f"q{state} on {label_text(label)} paying {reward:g} leads to q{table.moves[state, symbol]}"
+        edge = f"q{state} on {label_text(label)} with reward {reward:g} leads to q{table.moves[state, symbol]}"
         targets = list(group)
         equal = [other for other in targets if other.cost < SAME]
         worse = [other for other in targets if other.cost >= SAME]
@@ -196,7 +195,7 @@ def _differ(traces: Traces, first: tuple[Ints, int], second: tuple[Ints, int]) -
 
 
 def contradiction(traces: Traces) -> str | None:
-    """Say which two episodes paid differently after the same history and on the same label, if any did."""
+    """Name two episodes with different rewards after the same history and on the same label, if there are any."""
     rows, steps = np.nonzero(traces.symbols >= 0)
     symbols = traces.symbols[rows, steps]
     cells = traces.histories[rows, steps] * len(traces.labels) + traces.label_of[symbols]
@@ -210,6 +209,6 @@ def contradiction(traces: Traces) -> str | None:
     one, two = (traces.where(rows[place]) for place in pair)
     return (
         f"no deterministic machine explains {one} and {two}: they are equal up to the label of step "
-        f"{steps[second] + 1}, {label_text(traces.labels[traces.label_of[symbols[second]]])}, on which one pays "
+        f"{steps[second] + 1}, {label_text(traces.labels[traces.label_of[symbols[second]]])}, where one has the reward "
         f"{paid[0]} and the other {paid[1]}; infer a probabilistic machine instead"
     )

@@ -1,22 +1,14 @@
-"""May two sets of rewards have one distribution? The exact test behind every merge, and what it is worth as evidence.
+"""The exact test behind every merge: can two sets of rewards have one distribution?
 
-A *cell* is a place in which rewards of two origins meet: those that would arrive there if a merge were made, and those
-that are there already. In the class of machines inferred here, rewards of one cell are independent samples of one
-distribution if the merge is right. Then, given how many arrived and how often each reward occurs in all, the number of
-arrivals with a reward is hypergeometric. That gives an exact p-value however rare the reward is (Fisher 1935). Cells
-that could not reject, whatever arrived, are not counted among the tests (Tarone 1990).
+A *cell* is a place in which rewards of two origins meet: those that would arrive if a merge were made, and those that
+are there already. If the merge is right they are independent samples of one distribution. Then, given the totals, the
+number of arrivals with a reward is hypergeometric, which gives an exact p-value (Fisher 1935). Cells that could not
+reject, whatever arrived, are not counted among the tests (Tarone 1990).
 
-*Idle labels* never matter: they always pay the same, and the rest of an episode does not depend on them.
-Most steps of most episodes are of that kind. Without them episodes are shorter, more of them are equal, and fewer edges
-have to be decided, so that less data suffices and less noise is taken for structure.
-
-At first every label that always pays the same is left out. Then they are put back one by one, the one that seems to
-matter most first, until the traces without the others
-
-- do not contradict each other, if the machine is deterministic. With a characteristic sample among the traces, no label
-  that matters stays out: it moves some state, and the word that tells the two states apart then pays two ways.
-- are not rejected by the exact test, if it is probabilistic: on each label after each
-  history, rewards after more of the left-out steps are compared with rewards after fewer, in several ways.
+*Idle labels* never matter: they always have the same reward, and the rest of an episode does not depend on them. At
+first every label that always has the same reward is left out. Then labels are put back one by one, the one that seems
+to matter most first, until the traces without the others do not contradict each other (deterministic machines), or are
+not rejected by the test, which compares rewards after more of the left-out steps with rewards after fewer.
 """
 
 from __future__ import annotations

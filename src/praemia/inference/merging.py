@@ -1,26 +1,18 @@
 """Merge states: from traces to the states and edges of a machine, by deciding one edge after the other.
 
-The *core* is the set of states found so far, with the edges decided so far. An edge that leaves it leads back to a
-state of the core, if what follows the edge could have been played from there, or else to a new state. On most labels
-most machines stay, and staying is what data refutes most easily if it is wrong: another state needs more evidence.
+The *core* is the set of states found so far. An edge that leaves it leads back to a state of the core, if the steps
+after the edge could have been played from there, or else to a new state. Staying needs less evidence than moving.
 
-**Deterministic machines** are merged by folding the prefix tree of the traces, in which each history is a node, at
-first a state of its own. The subtree behind an edge is folded onto each state of the core in turn. A fold fails where
-one label pays two rewards. If all fail, the node becomes a state; else the edge leads to the state whose fold agrees on
-the most surprising rewards, in nats (evidence-driven merging: Lang, Pearlmutter and Price 1998).
+**Deterministic machines** are merged by folding the prefix tree of the traces (evidence-driven merging: Lang,
+Pearlmutter and Price 1998). Edges are decided in two orders, and the smaller machine is taken: by the number of steps
+behind them, and by their shortest access, so that a characteristic sample gives the right machine (RPNI, Oncina and
+García 1992). Random orders are not tried: they find smaller machines that the traces do not support.
 
-Edges are decided in the order of how many steps lie behind them, and once more in the order of their shortest access
-(as in RPNI, Oncina and García 1992), so that a characteristic sample among the traces gives the right machine. The
-smaller machine is taken. More tries in random orders find still smaller ones, also where rewards are drawn by chance,
-so that a machine learned by heart would pass for one that the traces support.
-
-**Probabilistic machines** are merged by tests. Every episode runs through the core until it comes to an undecided edge.
-The rest of it is run through the core from each state, and the rewards that arrive in a cell (state, label) are
-compared with those that are there. Where the rest leaves the core again, it is compared with the other episodes that
-left over the same edge, history by history. The exact test of ``praemia.inference.evidence`` rejects, and edges with
-the most data come first. The j-th comparison gets the level ρ/(j(j + 1)): over all of them a correct merge is rejected
-with probability at most ρ. Among states that are not rejected, the one that predicts the arriving rewards best is
-taken.
+**Probabilistic machines** are merged by tests. The rest of every episode behind an edge is run through the core from
+each state, and the rewards that arrive in a cell (state, label) are compared with those that are there. Where it leaves
+the core again, it is compared with other episodes that left over the same edge, history by history. The j-th comparison
+has the level ρ/(j(j + 1)): a correct merge is rejected with probability at most ρ in all. Among states that are not
+rejected, the one that predicts the arriving rewards best is taken.
 """
 
 from __future__ import annotations
@@ -39,7 +31,7 @@ STAYING = 5.0  # nats of evidence that another state needs beyond that of the st
 
 
 def too_many_states(most: int) -> SizeError:
-    """Return the error for traces that a machine of so many states does not explain."""
+    """Return the error for traces that no machine of at most so many states explains."""
     return SizeError(
         f"found no machine of at most {most:,} states that explains the traces; more traces may help, or labels for "
         "what matters"

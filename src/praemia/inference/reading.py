@@ -23,7 +23,7 @@ from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
 
-MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
+MAX_REWARDS = 1_000  # distinct ones; more suggest rewards sampled from an interval
 AFTER = -1  # the symbol of a step after the end of its episode
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
@@ -81,38 +81,37 @@ class _Symbols:
         self._steps: dict[tuple[Any, ...], int] = {}  # steps as they were given
 
     def number(self, step: Any) -> int:
-        """Return the number of a step; a ValueError says what is wrong with it."""
-        try:  # asking for forgiveness: this is most of the time that reading takes
-            raw_label, reward = step
-        except (TypeError, ValueError):
-            raise ValueError(
-                f'{_short_repr(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
-            ) from None
-        names, number = raw_label, None
+        """Return the number of a step, or raise a ValueError."""
         try:
-            names = raw_label if type(raw_label) is frozenset else tuple(raw_label)
-            key: tuple[Any, ...] = (names, reward, type(raw_label), type(reward))
-            number = self._steps.get(key)
-        except TypeError:  # what is no list of names or no number: the checks say so
-            key = ()
-        if number is None:
-            label = _checked_label(raw_label if isinstance(raw_label, str | bytes | Mapping) else names)
-            paid = _checked_reward(reward)
-            pair = (label, self.rewards.setdefault(reward_key(paid), paid))
-            self._steps[key] = number = self.numbers.setdefault(pair, len(self.numbers))
-        return number
+            label, reward = step
+        except (TypeError, ValueError):
+            expected = 'expected a pair of a label and a reward, such as [["item"], 0.0]'
+            raise ValueError(f"{_short_repr(step)}; {expected}") from None
+        if isinstance(label, Iterable) and not isinstance(label, frozenset | str | bytes | Mapping):
+            label = tuple(label)
+        key = (label, reward, type(reward))
+        try:
+            known = self._steps.get(key)  # without this cache reading takes several times as long
+        except TypeError:  # the checks name what cannot be hashed
+            known = None
+        if known is None:
+            pair = (_checked_label(label), _checked_reward(reward))
+            pair = (pair[0], self.rewards.setdefault(reward_key(pair[1]), pair[1]))
+            known = self._steps[key] = self.numbers.setdefault(pair, len(self.numbers))
+        return known
 
 
 def _checked_label(label: Any) -> Label:
-    if isinstance(label, str | bytes | Mapping) or not isinstance(label, Iterable):
+    if not isinstance(label, tuple | frozenset):
         raise ValueError(
             f'the label {_short_repr(label)}; expected a list of proposition names, such as ["item"] or []'
         )
-    names = list(label)
-    for name in names:
+    for name in label:
         if not isinstance(name, str) or not name:
-            raise ValueError(f"the label {_short_repr(label)}, in which {_short_repr(name)} is no proposition name")
-    return frozenset(names)
+            raise ValueError(
+                f"the label {_short_repr(list(label))}, in which {_short_repr(name)} is no proposition name"
+            )
+    return frozenset(label)
 
 
 def _checked_reward(reward: Any) -> float:
@@ -187,7 +186,7 @@ def _numbered(episode: Any, symbols: _Symbols, where: str, kind: type[PraemiaErr
         raise kind(f"{where}: an episode without steps; leave it out")
     if len(symbols.rewards) > MAX_REWARDS:
         raise kind(
-            f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are told apart by rewards that "
+            f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are distinguished by rewards that "
             "occur again and again, so round them first"
         )
     return tuple(numbers)

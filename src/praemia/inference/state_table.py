@@ -111,7 +111,7 @@ class StateTable:
         return StateTable(moves, counts)
 
     def _blocks(self, traces: Traces) -> Ints:
-        """Refine the states until those of one block pay alike and move alike; a label never seen stays and pays 0."""
+        """Refine states until those of a block have equal rewards and moves; a label never seen stays with reward 0."""
         table = traces.cells(self.counts).reshape(self.num_states, -1, len(traces.rewards))
         totals = table.sum(axis=2, keepdims=True)
         idle = (np.array(traces.rewards) == 0.0)[None, None, :]

@@ -101,11 +101,7 @@ class Traces:
         return f"{self.source}{self.firsts[row]}"
 
     def split(self, share: float, rng: np.random.Generator) -> tuple[Traces, Traces]:
-        """Return two parts of the episodes, the second of about a share of them.
-
-        Each episode is assigned by chance. Dealt out in turn, equal episodes would be as frequent in one part as in the
-        other, and the second part would confirm whatever was noise in the first.
-        """
+        """Return two parts of the episodes at random, the second of about a share of them."""
         out = rng.binomial(self.weights, share)
         return self._weighted(self.weights - out), self._weighted(out)
 

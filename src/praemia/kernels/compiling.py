@@ -1,9 +1,8 @@
 """Compile kernels with Numba, and keep the result on disk so that nobody waits for it twice.
 
-Compiled code is kept in a folder of its own for each version of the kernels, named after a checksum of their sources:
-Numba notices a change in the file of a function, but not in another file that the function calls. The folder lies in
-``NUMBA_CACHE_DIR`` if that is set, else in the user's folder for caches. What other versions left there is removed
-after a month without use. Where no folder can be written, Numba looks for one itself, and where it finds none, kernels
+Numba notices a change in the file of a function, but not in another file that the function calls. So compiled code is
+kept in a folder named after a checksum of all kernels, in ``NUMBA_CACHE_DIR`` if that is set, else in the user's folder
+for caches. What other versions left there is removed after a month without use. Where no folder can be written, kernels
 are compiled in every process.
 """
 
@@ -16,6 +15,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,10 +31,10 @@ UNUSED_SECONDS = 30 * 24 * 3600.0  # after which the compiled code of other vers
 
 
 def _options() -> dict[str, Any]:
-    """Return how kernels are compiled: they allocate nothing, so that Numba need not count who owns their arrays.
+    """Return how kernels are compiled: they allocate nothing, so Numba need not count references to their arrays.
 
-    Counted at every call, for every array that a function is handed, this would take up to five times as long as the
-    work. Numba does not document the option; a version that does not know it compiles slower kernels.
+    Numba does not document the option ``_nrt``. A version without it compiles the same kernels, which are slower:
+    docs/architecture.md has the numbers.
     """
     options: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
     try:
@@ -53,15 +53,16 @@ inlined = register_jitable(forceinline=True, **OPTIONS)
 
 def compiled(function: Function) -> Function:
     """Compile a function when it is called, and keep the result on disk. It releases Python's lock."""
-    options = {"nogil": True, **OPTIONS}
     usual = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.CACHE_DIR = CACHE_FOLDER  # type: ignore[attr-defined]  # Numba reads it when it is told to cache
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder can be written
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        if CACHE_FOLDER:
+            numba.config.CACHE_DIR = CACHE_FOLDER  # type: ignore[attr-defined]  # read by the next line
+            return numba.njit(cache=True, nogil=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # the folder cannot be written
+        pass
     finally:
         numba.config.CACHE_DIR = usual  # type: ignore[attr-defined]
+    return numba.njit(nogil=True, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 class Announcement(event.Listener):
@@ -72,9 +73,7 @@ class Announcement(event.Listener):
 
     def on_start(self, event: Any) -> None:
         ours = str(event.data["dispatcher"].py_func.__module__).startswith("praemia.")  # code in a string has none
-        if not (ours and Announcement.is_wanted) or parent_process() is not None:
-            return
-        if sys.stderr is not None and sys.stderr.isatty():
+        if ours and self.is_wanted and parent_process() is None and sys.stderr is not None and sys.stderr.isatty():
             Announcement.is_wanted = False
             print(self.message, file=sys.stderr, flush=True)
 
@@ -85,18 +84,15 @@ class Announcement(event.Listener):
 event.register("numba:compile", Announcement())
 
 
-def _folder_name() -> str:
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    return f"{PREFIX}{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
-
-
 def _choose_folder() -> str:
-    """Return the folder for compiled code: one that only this user can write to, because what is read there is run."""
-    name = _folder_name()
+    """Return the folder for compiled code; only this user may write to it, because what is read there is run."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    name = f"{PREFIX}{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
     if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
         return os.path.join(numba.config.CACHE_DIR, name)  # type: ignore[attr-defined]
-    for base in (_user_cache(), Path(tempfile.gettempdir()) / f"praemia-{_user()}"):
-        try:
+    for place in (_user_cache, _temporary):
+        with suppress(OSError):
+            base = place()
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder = base / name
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -104,25 +100,19 @@ def _choose_folder() -> str:
                 os.utime(folder)  # its time says when a process last used it
                 _remove_unused(base, folder)
                 return str(folder)
-        except OSError:
-            continue
-    return tempfile.mkdtemp(prefix="praemia-")
+    return ""
 
 
 def _remove_unused(base: Path, own: Path) -> None:
     """Remove the folders of other versions that no process used for a month; what cannot be removed stays.
 
-    A folder is renamed before it is emptied, so that a process that needs it at this moment creates a new one and never
-    finds half of it.
+    A folder is renamed before it is emptied, so that a process never finds half of what it needs.
     """
     latest = time.time() - UNUSED_SECONDS
     for folder in base.glob(f"{PREFIX}*"):
-        try:
-            if folder == own or folder.is_symlink() or not folder.is_dir() or folder.stat().st_mtime >= latest:
-                continue
-            shutil.rmtree(folder.rename(f"{folder}-{os.getpid()}"), ignore_errors=True)
-        except OSError:  # another process was faster
-            continue
+        with suppress(OSError):  # another process was faster
+            if folder != own and folder.is_dir() and not folder.is_symlink() and folder.stat().st_mtime < latest:
+                shutil.rmtree(folder.rename(f"{folder}-{os.getpid()}"), ignore_errors=True)
 
 
 def _is_ours(folder: Path) -> bool:
@@ -133,10 +123,13 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _user_cache() -> Path:
-    """Return the folder for caches on this system."""
     home = Path(os.path.expanduser("~"))
     places = {"win32": home / "AppData" / "Local", "darwin": home / "Library" / "Caches"}
     return places.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")) / "praemia"
+
+
+def _temporary() -> Path:
+    return Path(tempfile.gettempdir()) / f"praemia-{_user()}"
 
 
 def _user() -> int:

@@ -18,7 +18,7 @@ from praemia.kernels.compiling import compiled, part
 from praemia.kernels.lanes import zeros
 from praemia.kernels.linear import PassArrays, begin_step
 from praemia.kernels.posteriors import Seen
-from praemia.kernels.records import NUM_EXITS, Actions, Floats, Ints, Records, SmallInts, Unsigned, Whole
+from praemia.kernels.records import NUM_EXITS, Actions, Floats, Ints, Records, SmallInts, Whole
 from praemia.kernels.ties import sample_best
 
 ETA = 1.12
@@ -113,39 +113,42 @@ def sort_rows(order: SmallInts, table: Floats, width: int, m: Whole) -> None:
         gap //= 3
 
 
+class SetScratch(NamedTuple):
+    """What a plan in confidence sets works in."""
+
+    sets: Sets
+    tables: Floats  # [2, rows·W]
+    order: SmallInts  # [M, rows], the rows that are not exits', sorted for each machine state
+    own_rows: SmallInts  # [·], the rows of the successors seen
+    options: Floats  # [A]
+
+
 @part
-def best_row(own: Unsigned, rows: Records, order: SmallInts, pair: Whole) -> Whole:
+def best_row(seen: Seen, rows: Records, order: SmallInts, pair: Whole) -> Whole:
     """Return the best of a pair's own rows."""
     k = 0
-    while own[pair, rows[order[k]]["target"]] != order[k]:
+    while seen.own[pair, rows[order[k]]["target"]] != order[k]:
         k += 1
     return np.int64(order[k])
 
 
 @part
 def best_in_ball(
-    seen: Seen,
-    own_rows: SmallInts,
-    rows: Records,
-    sets: Sets,
-    order: SmallInts,
-    pair: Whole,
-    table: Floats,
-    width: int,
-    m: Whole,
+    seen: Seen, scratch: SetScratch, rows: Records, pair: Whole, table: Floats, width: int, m: Whole
 ) -> float:
     """Return the largest Σ p̃·Y within an L1 distance of p̂; a pair never visited may go anywhere.
 
     Half the radius is added to the best o' (at most to 1) and taken from the worst ones.
     """
-    top = best_row(seen.own, rows, order, pair)
-    best, highest, left = np.int64(rows[top]["target"]), table[top * width + m], sets.free[pair]
+    own_rows, rise = scratch.own_rows, scratch.sets.rise[pair]
+    top = best_row(seen, rows, scratch.order[m], pair)
+    best, highest, left = np.int64(rows[top]["target"]), table[top * width + m], scratch.sets.free[pair]
     first, last = seen.indptr[pair], seen.indptr[pair + 1]
-    if first == last or left >= 1.0 - sets.rise[pair, best]:
+    if first == last or left >= 1.0 - rise[best]:
         return float(highest)
     total = left * highest
     for e in range(first, last):
-        total += sets.rise[pair, seen.targets[e]] * table[np.int64(own_rows[e]) * width + m]
+        total += rise[seen.targets[e]] * table[np.int64(own_rows[e]) * width + m]
     worst = -np.inf
     at: Whole = first
     while left > 0.0 and at >= 0:
@@ -157,7 +160,7 @@ def best_in_ball(
             if is_next and other < value and seen.targets[e] != best:
                 value, at = other, e
         if at >= 0:
-            taken, worst = min(left, sets.rise[pair, seen.targets[at]]), value
+            taken, worst = min(left, rise[seen.targets[at]]), value
             total -= taken * value
             left -= taken
     return float(total)
@@ -165,25 +168,18 @@ def best_in_ball(
 
 @part
 def best_in_intervals(
-    seen: Seen,
-    own_rows: SmallInts,
-    rows: Records,
-    sets: Sets,
-    order: SmallInts,
-    pair: Whole,
-    table: Floats,
-    width: int,
-    m: Whole,
+    seen: Seen, scratch: SetScratch, rows: Records, pair: Whole, table: Floats, width: int, m: Whole
 ) -> float:
     """Return the largest Σ p̃·Y with every p̃(o') in its interval: fill from the lower ends upward, the best o' first.
 
     A pair never visited may go anywhere.
     """
+    sets, order = scratch.sets, scratch.order[m]
     first, last, left, total, k = seen.indptr[pair], seen.indptr[pair + 1], sets.free[pair], 0.0, 0
     if first == last:
-        return float(table[best_row(seen.own, rows, order, pair) * width + m])
+        return float(table[best_row(seen, rows, order, pair) * width + m])
     for e in range(first, last):
-        total += sets.low[e] * table[np.int64(own_rows[e]) * width + m]
+        total += sets.low[e] * table[np.int64(scratch.own_rows[e]) * width + m]
     while left > 0.0 and k < order.shape[0]:
         row, z = order[k], rows[order[k]]["target"]
         if seen.own[pair, z] == row:
@@ -192,16 +188,6 @@ def best_in_intervals(
             left -= added
         k += 1
     return total
-
-
-class SetScratch(NamedTuple):
-    """What a plan in confidence sets works in."""
-
-    sets: Sets
-    tables: Floats  # [2, rows·W]
-    order: SmallInts  # [M, rows], the rows that are not exits', sorted for each machine state
-    own_rows: SmallInts  # [·], the rows of the successors seen
-    options: Floats  # [A]
 
 
 def new_set_scratch(task: PassArrays, seen: Seen, rows: Records, num_observations: int, num_states: int) -> SetScratch:
@@ -230,22 +216,26 @@ def plan_in_sets(
     ``rows`` are all continuation rows, also those of the observations and exits; every end has a row of its own.
     """
     (horizon, size, num_machine_states), width = policy.shape, task.is_done.shape[0]
-    num_actions, first, flat, sets = seen.own.shape[0] // size, size + NUM_EXITS, policy.reshape(-1), scratch.sets
-    options, order, own_rows, extra_rows = scratch.options, scratch.order, scratch.own_rows, rows[first:]
-    fill_sets(seen, numbers, sets)
+    num_actions, flat, options, extra_rows = (
+        seen.own.shape[0] // size,
+        policy.reshape(-1),
+        scratch.options,
+        rows[size + NUM_EXITS :],
+    )
+    fill_sets(seen, numbers, scratch.sets)
     for h in range(horizon - 1, -1, -1):
         after, here = scratch.tables[(h + 1) % 2], scratch.tables[h % 2]
-        begin_step(zeros(4), task, after, size, extra_rows, extra_rows.shape[0], h)
+        begin_step(zeros(4), task, after, size, extra_rows, h)
         for m in range(num_machine_states):
-            sort_rows(order[m], after, width, m)
+            sort_rows(scratch.order[m], after, width, m)
         for o in range(size):
             for m in range(num_machine_states):
                 for a in range(num_actions):
                     pair = o * num_actions + a
                     if numbers.is_ball:
-                        value = best_in_ball(seen, own_rows, rows, sets, order[m], pair, after, width, m)
+                        value = best_in_ball(seen, scratch, rows, pair, after, width, m)
                     else:
-                        value = best_in_intervals(seen, own_rows, rows, sets, order[m], pair, after, width, m)
+                        value = best_in_intervals(seen, scratch, rows, pair, after, width, m)
                     options[a] = min(caps[h], value)
                 best = sample_best(options, 0, 1, num_actions, stream, -1, 0.0)
                 flat[(h * size + o) * num_machine_states + m] = best

@@ -156,6 +156,23 @@ def count_move(machine: MachineCounts, label: Whole, m: Whole, m_next: Whole, re
 
 
 @inlined
+def count_step(counts: Counts, h: Whole, step: Any, place: Whole, pair: Whole, reward: float, replan: int) -> bool:
+    """Count a step (o, a, target, label, m, m') at its place in the list; tell whether a plan has become due."""
+    o, a, target, label, m, m_next = step
+    if counts.step_visits.shape[0] > 0:
+        counts.step_visits[h, o] += 1
+    counts.transitions[place]["count"] += 1.0
+    due = count_visit(counts.visits, counts.at_plan, counts.slots, counts.totals, pair, replan)
+    if counts.machine.visits.shape[0] > 0 and count_move(counts.machine, label, m, m_next, reward):
+        due = True
+    if counts.recent.shape[0] > 0:
+        kept = counts.recent[h]
+        kept[0], kept[1], kept[2], kept[3], kept[4], kept[5] = o, a, target, label, m, m_next
+        counts.recent_rewards[h], counts.totals[RECENT] = reward, h + 1
+    return due
+
+
+@inlined
 def count_episode(totals: Ints, replan: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     totals[EPISODES] += 1
@@ -175,6 +192,15 @@ def is_repair(totals: Ints, replan: int, step: Whole) -> bool:
 
 
 @part
+def begin_plan(counts: Counts, replan: int, step: Whole) -> None:
+    """Note whether the plan that is due before a step is a repair; a full one goes by what is counted now."""
+    counts.totals[IS_REPAIR] = is_repair(counts.totals, replan, step)
+    if counts.totals[IS_REPAIR] == 0 and replan != STEP:
+        counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
+        copy(counts.visits, counts.at_plan)
+
+
+@part
 def copy(source: Any, target: Any) -> None:
     """Copy a row of numbers."""
     for i in range(source.shape[0]):
@@ -182,38 +208,34 @@ def copy(source: Any, target: Any) -> None:
 
 
 class Edges(NamedTuple):
-    """The transitions of all pairs side by side: those of a pair are start[pair] … start[pair + 1] − 1."""
+    """The transitions of all pairs: those of a pair are at places start[pair] … stop[pair] − 1."""
 
-    start: Ints  # [O·A + 1]
+    start: Ints  # [O·A] or more
+    stop: Ints  # [O·A]
     weights: Floats  # counts, or probabilities
     rows: Unsigned
     totals: Floats  # [O·A], the sum of a pair's weights; 0 for one without transitions
 
     @classmethod
     def room(cls, num_pairs: int, size: int) -> Edges:
-        """Return arrays for so many pairs and transitions, to be filled."""
-        return cls(
-            np.empty(num_pairs + 1, dtype=np.int64), np.empty(size), np.empty(size, np.uint32), np.empty(num_pairs)
-        )
+        """Return arrays for so many pairs and transitions, to be filled: a pair stops where the next one starts."""
+        start = np.zeros(num_pairs + 1, dtype=np.int64)
+        return cls(start, start[1:], np.empty(size), np.empty(size, np.uint32), np.empty(num_pairs))
 
 
 @part
-def copy_pair(counts: Counts, pair: Whole, at: Whole, weights: Floats, rows: Unsigned) -> Whole:
-    """Copy the transitions of a pair from place ``at`` on; return where they end."""
-    place = np.int64(counts.first[pair])
+def copy_pair(counts: Counts, edges: Edges, pair: Whole) -> None:
+    """Copy the transitions of a pair to where it starts."""
+    at, place = edges.start[pair], np.int64(counts.first[pair])
     while place > 0:
         seen = counts.transitions[place - 1]
-        weights[at], rows[at] = seen["count"], seen["row"]
-        place = np.int64(seen["next"])
-        at += 1
-    return at
+        edges.weights[at], edges.rows[at] = seen["count"], seen["row"]
+        at, place = at + 1, np.int64(seen["next"])
+    edges.stop[pair], edges.totals[pair] = at, float(counts.visits[pair])
 
 
 @part
 def fill_edges(counts: Counts, edges: Edges) -> None:
-    """Fill in what was seen, pair by pair."""
-    at = np.int64(0)
+    """Copy the transitions of all pairs."""
     for pair in range(counts.visits.shape[0]):
-        edges.start[pair], edges.totals[pair] = at, float(counts.visits[pair])
-        at = copy_pair(counts, pair, at, edges.weights, edges.rows)
-    edges.start[counts.visits.shape[0]] = at
+        copy_pair(counts, edges, pair)

@@ -13,34 +13,23 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import compiled, inlined
-from praemia.kernels.counts import ROWS, Counts, fill_edges
+from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, store, zeros
 from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments, value_unmet
-from praemia.kernels.records import LANES, Actions, Floats, Ints, Unsigned, Whole
+from praemia.kernels.records import LANES, Actions, Floats, Ints, Whole
 from praemia.kernels.ties import take_best
 
 
 @inlined
-def gap_of(
-    zero: Any,
-    start: Ints,
-    weights: Floats,
-    rows: Unsigned,
-    totals: Floats,
-    pair: Any,
-    upper: Floats,
-    lower: Floats,
-    width: int,
-    lane: Whole,
-) -> Any:
+def gap_of(zero: Any, edges: Edges, pair: Any, upper: Floats, lower: Floats, width: int, lane: Whole) -> Any:
     """Return √(p̂(Ȳ − Y̲)²), how far upper and lower values of what follows lie apart."""
-    apart, e, last = zero, np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
-    while e < last:
-        at = np.int64(rows[e]) * width + lane
+    apart, e, stop = zero, np.uint64(edges.start[pair]), np.uint64(edges.stop[pair])
+    while e < stop:
+        at = np.int64(edges.rows[e]) * width + lane
         off = load(zero, upper, at) - load(zero, lower, at)
-        apart = apart + weights[e] * off * off
+        apart = apart + edges.weights[e] * off * off
         e += np.uint64(1)
-    return np.sqrt(apart * (1.0 / totals[pair]))
+    return np.sqrt(apart * (1.0 / edges.totals[pair]))
 
 
 @compiled
@@ -57,36 +46,30 @@ def plan_euler(
     stream: Ints,
 ) -> None:
     """Fill policy[H, O, M] for the observations met. ``lower`` are tables like those of the scratch, for V̲."""
-    zero, actions, num_rows = zeros(4), policy.reshape(-1), counts.totals[ROWS]
-    start, weights, rows, totals = scratch.edges
-    fill_edges(counts, scratch.edges)
-    horizon, size, num_machine_states = policy.shape
+    zero, actions, rows, edges = zeros(4), policy.reshape(-1), counts.rows[: counts.totals[ROWS]], scratch.edges
+    (horizon, size, num_machine_states), upper, options = policy.shape, scratch.tables, scratch.options
     width, num_actions = task.is_done.shape[0], counts.visits.shape[0] // size
-    upper, options = scratch.tables, scratch.options
+    fill_edges(counts, edges)
     for h in range(horizon - 1, -1, -1):
-        above, below = upper[(h + 1) % 2], lower[(h + 1) % 2]
-        begin_step(zero, task, above, size, counts.rows, num_rows, h)
-        begin_step(zero, task, below, size, counts.rows, num_rows, h)
+        above, below, here = upper[(h + 1) % 2], lower[(h + 1) % 2], lower[h % 2]
+        begin_step(zero, task, above, size, rows, h)
+        begin_step(zero, task, below, size, rows, h)
         for o in range(size):
             if not counts.is_met[o]:
                 continue
             for lane in range(0, width, LANES):
                 for a in range(num_actions):
                     pair, value, low = np.uint64(o * num_actions + a), zero + caps[h], zero
-                    if totals[pair] > 0.0:
-                        gap = gap_of(zero, start, weights, rows, totals, pair, above, below, width, lane)
-                        mean, deviation = moments(zero, start, weights, rows, totals, pair, above, width, lane)
+                    if edges.totals[pair] > 0.0:
+                        gap = gap_of(zero, edges, pair, above, below, width, lane)
+                        mean, deviation = moments(zero, edges, pair, above, width, lane)
                         value = np.minimum(value, mean + (factor[pair] * (deviation + gap) + flat[pair]))
-                        mean, deviation = moments(zero, start, weights, rows, totals, pair, below, width, lane)
+                        mean, deviation = moments(zero, edges, pair, below, width, lane)
                         low = np.maximum(low, mean - (factor[pair] * (deviation + gap) + flat[pair]))
                     store(options, a * LANES, value)
                     store(lowest, a * LANES, low)
-                place, count, at = (
-                    (h * size + o) * num_machine_states + lane,
-                    num_machine_states - lane,
-                    o * width + lane,
-                )
-                best, here = take_best(zero, options, num_actions, actions, place, count, stream), lower[h % 2]
+                place, count = (h * size + o) * num_machine_states + lane, num_machine_states - lane
+                best, at = take_best(zero, options, num_actions, actions, place, count, stream), o * width + lane
                 store(upper[h % 2], at, kept_value(zero, task, h, lane, best))
                 for k in range(LANES if count > LANES else count):
                     here[at + k] = lowest[np.int64(actions[place + k]) * LANES + k]

@@ -221,20 +221,6 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
     return start_value(starts, tables[0], width)
 
 
-@compiled
-def first_bad_row(weights: Floats, tolerance: float) -> int:
-    """Return the first row of weights[R, A] that is not a distribution, −1 if all are."""
-    for i in range(weights.shape[0]):
-        total, least = 0.0, 0.0
-        for a in range(weights.shape[1]):
-            total += weights[i, a]
-            least = min(least, weights[i, a])
-        # Written so that NaN fails.
-        if not (abs(total - 1.0) <= tolerance and least >= 0.0):
-            return i
-    return -1
-
-
 @inlined
 def push_mass(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import inlined, part
-from praemia.kernels.counts import EPISODES, Counts, copy_pair, has_grown
+from praemia.kernels.counts import EPISODES, Counts, Edges, copy_pair, has_grown
 from praemia.kernels.headroom_memory import (
     HeadroomMemory,
     KnownArrays,
@@ -41,6 +41,7 @@ from praemia.kernels.headroom_memory import (
     TableArrays,
 )
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
+from praemia.kernels.linear import moments
 from praemia.kernels.records import LANES, UNKNOWN, Actions, Floats, Ints, LabelSupport, Records, Whole
 from praemia.kernels.rows import fill_rows, fill_tops
 from praemia.kernels.ties import sample_best, take_best
@@ -82,10 +83,9 @@ def take_over(
         room = 4
         while room < number:
             room *= 2
-        planned.start[pair], planned.room[pair] = planned.used[0], room
+        planned.edges.start[pair], planned.room[pair] = planned.used[0], room
         planned.used[0] += room
-    copy_pair(counts, pair, planned.start[pair], planned.weights, planned.rows)
-    planned.visits[pair], planned.size[pair] = counts.visits[pair], number
+    copy_pair(counts, planned.edges, pair)
     n = float(counts.visits[pair])
     if is_theory:
         planned.coefficients[pair, 0], planned.coefficients[pair, 1] = np.sqrt(constants[3] / n), constants[3] / n
@@ -107,7 +107,7 @@ def take_over_state(
         total += counts.visits[pair]
     for pair in range(o * num_actions, (o + 1) * num_actions):
         visits = counts.visits[pair]
-        if visits > 0 and (not only_grown or has_grown(visits, planned.visits[pair])):
+        if visits > 0 and (not only_grown or has_grown(visits, np.int64(planned.edges.totals[pair]))):
             take_over(planned, constants, is_theory, counts, pair, float(total))
             counts.at_plan[pair] = visits
 
@@ -166,16 +166,13 @@ def find_spread(spread: SpreadArrays, caps: Floats, visits: Ints, parts: Floats,
 
 
 @inlined
-def local_top(
-    zero: Any, planned: PlannedArrays, o: Whole, num_actions: int, after: Floats, width: int, lane: Whole
-) -> Any:
+def local_top(zero: Any, edges: Edges, o: Whole, num_actions: int, after: Floats, width: int, lane: Whole) -> Any:
     """Return the largest Y that was seen to follow an observation, whatever the action."""
     best = zero
     for pair in range(o * num_actions, (o + 1) * num_actions):
-        e = np.uint64(planned.start[pair])
-        last = e + np.uint64(planned.size[pair])
-        while e < last:
-            best = np.maximum(best, load(zero, after, np.int64(planned.rows[e]) * width + lane))
+        e, stop = np.uint64(edges.start[pair]), np.uint64(edges.stop[pair])
+        while e < stop:
+            best = np.maximum(best, load(zero, after, np.int64(edges.rows[e]) * width + lane))
             e += np.uint64(1)
     return best
 
@@ -200,16 +197,8 @@ def pair_values(
     local: Any,
 ) -> Any:
     """Return the optimistic value of a pair that was visited, before its top is applied."""
-    e, visits, width = np.uint64(planned.start[pair]), float(planned.visits[pair]), spread.exists.shape[0]
-    last, inverse = e + np.uint64(planned.size[pair]), 1.0 / visits
-    base, mean, square = load(zero, after, np.int64(planned.rows[e]) * width + lane), zero, zero
-    e += np.uint64(1)
-    while e < last:
-        off = load(zero, after, np.int64(planned.rows[e]) * width + lane) - base
-        mean, square = mean + planned.weights[e] * off, square + planned.weights[e] * off * off
-        e += np.uint64(1)
-    mean, square = mean * inverse, square * inverse
-    deviation, mean = np.sqrt(np.maximum(square - mean * mean, zero)), base + mean
+    visits, width = planned.edges.totals[pair], spread.exists.shape[0]
+    mean, deviation = moments(zero, planned.edges, np.uint64(pair), after, width, lane)
     per_deviation, per_headroom = planned.coefficients[pair, 0], planned.coefficients[pair, 1]
     if is_theory:
         return mean + np.maximum(per_deviation * deviation, per_headroom * top)
@@ -220,23 +209,6 @@ def pair_values(
         keep_spread(zero, spread.kept, at + 2 * LANES, lane, (local - mean) * exists)
     headroom = np.maximum(spread.shares[h, 0] * (top - mean), spread.shares[h, 1] * (local - mean))
     return mean + (per_deviation * deviation + per_headroom * headroom)
-
-
-@inlined
-def counted_values(
-    zero: Any, planned: PlannedArrays, lower: Floats, soon: Floats, pair: Whole, lane: Whole, width: int, delay: float
-) -> Any:
-    """Return L and E of a pair that was visited."""
-    e, inverse = np.uint64(planned.start[pair]), 1.0 / planned.visits[pair]
-    last, at = e + np.uint64(planned.size[pair]), np.int64(planned.rows[e]) * width + lane
-    low_base, soon_base, low_sum, soon_sum = load(zero, lower, at), load(zero, soon, at), zero, zero
-    e += np.uint64(1)
-    while e < last:
-        at = np.int64(planned.rows[e]) * width + lane
-        low_sum = low_sum + planned.weights[e] * (load(zero, lower, at) - low_base)
-        soon_sum = soon_sum + planned.weights[e] * (load(zero, soon, at) - soon_base)
-        e += np.uint64(1)
-    return low_base + low_sum * inverse, delay * np.maximum(soon_base + soon_sum * inverse, zero)
 
 
 @inlined
@@ -293,13 +265,13 @@ def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, strea
     for lane in range(0, width, LANES):
         is_done, local = load(zero, known.is_done, lane) > (1.0 if h == 0 else 0.0), zero  # at first nothing is done
         if not known.is_theory:
-            local = local_top(zero, planned, o, num_actions, after, width, lane)
+            local = local_top(zero, planned.edges, o, num_actions, after, width, lane)
         for a in range(num_actions):
             pair = o * num_actions + a
             top = load(zero, tops, np.int64(groups[pair]) * width + lane)
             if known.has_caps:
                 top = np.minimum(top, zero + known.caps[h])
-            value, is_known = top, planned.visits[pair] > 0
+            value, is_known = top, planned.edges.totals[pair] > 0.0
             if is_known:
                 found = pair_values(zero, planned, spread, known.is_theory, h, pair, lane, after, top, local)
                 value = np.minimum(value, found)
@@ -307,8 +279,9 @@ def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, strea
             if known.is_ordered:
                 low, soon = load(zero, tables.lower[step], (size + UNKNOWN) * width + lane), zero + 1.0
                 if is_known:
-                    both = tables.lower[step], tables.soon[step]
-                    low, soon = counted_values(zero, planned, both[0], both[1], pair, lane, width, delay)
+                    low, _ = moments(zero, planned.edges, np.uint64(pair), tables.lower[step], width, lane)
+                    soon, _ = moments(zero, planned.edges, np.uint64(pair), tables.soon[step], width, lane)
+                    soon = delay * np.maximum(soon, zero)
                 store(options, (num_actions + a) * LANES, low)
                 store(options, (2 * num_actions + a) * LANES, soon)
         place, count, at = (h * size + o) * num_machine_states + lane, num_machine_states - lane, o * width + lane

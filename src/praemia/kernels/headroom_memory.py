@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from praemia.kernels.counts import Counts
+from praemia.kernels.counts import Counts, Edges
 from praemia.kernels.records import (
     LANES,
     NUM_EXITS,
@@ -16,7 +17,6 @@ from praemia.kernels.records import (
     LabelSupport,
     LayerArrays,
     SmallInts,
-    Unsigned,
 )
 
 
@@ -40,14 +40,10 @@ class KnownArrays(NamedTuple):
 
 
 class PlannedArrays(NamedTuple):
-    """The counts that a plan goes by: those of a pair are at places start … start + size − 1."""
+    """The counts that a plan goes by, and the room that each pair has for them."""
 
-    visits: Ints  # [O·A]
-    start: Ints  # [O·A]
-    size: SmallInts  # [O·A]
+    edges: Edges
     room: SmallInts  # [O·A]
-    weights: Floats
-    rows: Unsigned
     coefficients: Floats  # [O·A, 2], the bonus per deviation and per headroom
     used: Ints  # [3]: places, transitions and rows that are linked
 
@@ -135,10 +131,9 @@ def with_room(memory: HeadroomMemory, counts: Counts) -> HeadroomMemory:
 
 def _no_counts(pairs: int) -> PlannedArrays:
     """Return the counts of a plan before the first one."""
-    visits, start, used = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64), np.zeros(3, dtype=np.int64)
-    size, room = np.zeros(pairs, dtype=np.int32), np.zeros(pairs, dtype=np.int32)
-    weights, rows = np.zeros(0), np.zeros(0, dtype=np.uint32)
-    return PlannedArrays(visits, start, size, room, weights, rows, np.zeros((pairs, 2)), used)
+    start, stop = np.zeros((2, pairs), dtype=np.int64)
+    edges = Edges(start, stop, np.zeros(0), np.zeros(0, dtype=np.uint32), np.zeros(pairs))
+    return PlannedArrays(edges, np.zeros(pairs, dtype=np.int32), np.zeros((pairs, 2)), np.zeros(3, dtype=np.int64))
 
 
 def _more_counts(planned: PlannedArrays, counts: Counts) -> PlannedArrays:
@@ -146,12 +141,9 @@ def _more_counts(planned: PlannedArrays, counts: Counts) -> PlannedArrays:
 
     Rooms are 4, 8, 16 …; those that a pair has outgrown take less than the last one.
     """
-    most = 8 * len(counts.transitions) + 4 * len(planned.visits)
-    if len(planned.weights) >= most:
-        return planned
-    weights, rows = np.zeros(most), np.zeros(most, dtype=np.uint32)
-    weights[: len(planned.weights)], rows[: len(planned.rows)] = planned.weights, planned.rows
-    return planned._replace(weights=weights, rows=rows)
+    edges, most = planned.edges, 8 * len(counts.transitions) + 4 * len(planned.room)
+    weights, rows = _wider(edges.weights, most), _wider(edges.rows, most)
+    return planned._replace(edges=edges._replace(weights=weights, rows=rows))
 
 
 def _no_links(size: int) -> LinkArrays:
@@ -163,15 +155,10 @@ def _no_links(size: int) -> LinkArrays:
 def _more_links(links: LinkArrays, counts: Counts) -> LinkArrays:
     """Return the lists with room for all that was counted."""
     sizes = {"link_from": counts.transitions, "link_next": counts.transitions, "row_next": counts.rows}
-    grown = {
-        name: np.pad(old, (0, len(like) - len(old)))
-        for name, like in sizes.items()
-        if len(old := getattr(links, name)) < len(like)
-    }
-    return links._replace(**grown) if grown else links
+    return links._replace(**{name: _wider(getattr(links, name), len(like)) for name, like in sizes.items()})
 
 
-def _wider(table: Floats, size: int) -> Floats:
+def _wider(table: NDArray[Any], size: int) -> NDArray[Any]:
     """Return a table whose last axis has so many numbers, or more."""
     more = size - table.shape[-1]
     return table if more <= 0 else np.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, more)])

@@ -27,7 +27,6 @@ from praemia.kernels.records import (
     Ints,
     LayerArrays,
     Records,
-    Unsigned,
     Whole,
 )
 from praemia.kernels.rows import fill_rows
@@ -46,15 +45,13 @@ class PassArrays(NamedTuple):
 
 
 @inlined
-def begin_step(
-    zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, count: int, h: int
-) -> None:
-    """Fill in what follows a step: the row of ended episodes and the first ``count`` extra rows."""
+def begin_step(zero: Any, task: PassArrays, table: Floats, num_observations: int, rows: Records, h: int) -> None:
+    """Fill in what follows a step: the row of ended episodes and the extra rows."""
     width = task.is_done.shape[0]
     for i in range(num_observations * width, (num_observations + 1) * width):
         table[i] = task.ends[h + 1]
     paid = task.paid[min(h, task.paid.shape[0] - 1)]
-    fill_rows(zero, table, width, num_observations, rows, task.layers, paid, (0, count), (0, width))
+    fill_rows(zero, table, width, num_observations, rows, task.layers, paid, (0, rows.shape[0]), (0, width))
 
 
 @inlined
@@ -76,48 +73,16 @@ def value_unmet(table: Floats, is_met: Bools, cap: float, width: int) -> None:
 
 
 @inlined
-def mean_of(
-    zero: Any,
-    start: Ints,
-    weights: Floats,
-    rows: Unsigned,
-    totals: Floats,
-    pair: Any,
-    table: Floats,
-    width: int,
-    lane: Whole,
-) -> Any:
-    """Return p̂Y of a pair with transitions (``Edges``)."""
-    e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
-    base, mean = load(zero, table, np.int64(rows[e]) * width + lane), zero
+def moments(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane: Whole) -> Any:
+    """Return p̂Y and √Var_p̂(Y) of a pair with transitions. A deviation that is not used is not computed."""
+    e, stop = np.uint64(edges.start[pair]), np.uint64(edges.stop[pair])
+    base, mean, square = load(zero, table, np.int64(edges.rows[e]) * width + lane), zero, zero
     e += np.uint64(1)
-    while e < last:  # unsigned: a signed index costs a test for "from the end"
-        mean = mean + weights[e] * (load(zero, table, np.int64(rows[e]) * width + lane) - base)
+    while e < stop:  # unsigned: a signed index costs a test for "from the end"
+        off = load(zero, table, np.int64(edges.rows[e]) * width + lane) - base
+        mean, square = mean + edges.weights[e] * off, square + edges.weights[e] * off * off
         e += np.uint64(1)
-    return base + mean * (1.0 / totals[pair])
-
-
-@inlined
-def moments(
-    zero: Any,
-    start: Ints,
-    weights: Floats,
-    rows: Unsigned,
-    totals: Floats,
-    pair: Any,
-    table: Floats,
-    width: int,
-    lane: Whole,
-) -> Any:
-    """Return p̂Y and √Var_p̂(Y) of a pair with transitions (``Edges``)."""
-    e, last = np.uint64(start[pair]), np.uint64(start[pair + np.uint64(1)])
-    base, mean, square = load(zero, table, np.int64(rows[e]) * width + lane), zero, zero
-    e += np.uint64(1)
-    while e < last:
-        off = load(zero, table, np.int64(rows[e]) * width + lane) - base
-        mean, square = mean + weights[e] * off, square + weights[e] * off * off
-        e += np.uint64(1)
-    inverse = 1.0 / totals[pair]
+    inverse = 1.0 / edges.totals[pair]
     mean, square = mean * inverse, square * inverse
     return base + mean, np.sqrt(np.maximum(square - mean * mean, zero))
 
@@ -133,9 +98,22 @@ class Coefficients(NamedTuple):
 
 
 @inlined
-def lanes_at(zero: Any, numbers: Floats, at: Whole, lane: Whole, by_state: int) -> Any:
-    """Return the numbers at a place, for some machine states."""
-    return load(zero, numbers, at + lane) if by_state > 0 else zero + numbers[at]
+def coefficient(zero: Any, it: Coefficients, h: Whole, o: Whole, a: Whole, lane: Whole) -> Any:
+    """Return the numbers of an action for some machine states."""
+    at = h * it.by_step + o * it.by_observation + a * it.by_action
+    return load(zero, it.numbers, at + lane) if it.by_state > 0 else zero + it.numbers[at]
+
+
+class LinearForm(NamedTuple):
+    """What distinguishes one learner of the linear form from another, and one plan from the next."""
+
+    scale: Coefficients  # α
+    bonus: Coefficients  # β
+    growth: float  # g
+    caps: Floats  # [H]
+    old: Floats  # [H, slots·W], Q of the previous plan; pairs whose slot is not in it have no bound
+    new: Floats  # the same of this plan, to be filled; [H, 0] if it is not kept
+    slots: Any  # [O·A], the place of each pair's Q
 
 
 class Scratch(NamedTuple):
@@ -168,85 +146,59 @@ def fill_rewards(counts: Counts, paid: Floats, width: int, rewards: Floats) -> N
 
 @part
 def linear_pass(
-    task: PassArrays,
-    scratch: Scratch,
-    rows: Records,
-    num_rows: int,
-    is_planned: Bools,
-    scale: Coefficients,
-    bonus: Coefficients,
-    caps: Floats,
-    growth: float,
-    old: Floats,
-    new: Floats,
-    slots: Any,
-    policy: Actions,
-    stream: Ints,
+    task: PassArrays, scratch: Scratch, form: LinearForm, rows: Records, met: Bools, policy: Actions, stream: Ints
 ) -> None:
-    """Fill policy[H, O, M] for the observations that are planned, and new with Q.
-
-    ``scale`` and ``bonus`` are α and β; ``old`` and ``new`` are Q of the previous plan and of this one, [H, slots·W].
-    """
+    """Fill policy[H, O, M] for the observations met, and the form's new Q. ``rows`` are the extra rows."""
     zero, (horizon, size, num_machine_states) = zeros(4), policy.shape
-    width, num_actions = task.is_done.shape[0], slots.shape[0] // size
-    tables, options, rewards = scratch.tables, scratch.options, scratch.rewards
-    num_old, num_new, totals = old.shape[1] // width, new.shape[1] // width, scratch.edges.totals
-    has_deviation = scale.numbers.shape[0] > 1 or scale.numbers[0] != 0.0
-    start, weights, edge_rows = scratch.edges.start, scratch.edges.weights, scratch.edges.rows
-    alpha, beta = scale.numbers, bonus.numbers
+    edges, options, width, num_actions = (
+        scratch.edges,
+        scratch.options,
+        task.is_done.shape[0],
+        form.slots.shape[0] // size,
+    )
+    num_old, num_new = form.old.shape[1] // width, form.new.shape[1] // width
+    has_deviation = form.scale.numbers.shape[0] > 1 or form.scale.numbers[0] != 0.0
     for h in range(horizon - 1, -1, -1):
-        after, here, actions, old_h, new_h = tables[(h + 1) % 2], tables[h % 2], policy[h].reshape(-1), old[h], new[h]
-        begin_step(zero, task, after, size, rows, num_rows, h)
+        after, here, actions = scratch.tables[(h + 1) % 2], scratch.tables[h % 2], policy[h].reshape(-1)
+        old, new = form.old[h], form.new[h]
+        begin_step(zero, task, after, size, rows, h)
         for o in range(size):
-            if not is_planned[o]:
+            if not met[o]:
                 continue
             for lane in range(0, width, LANES):
                 for a in range(num_actions):
-                    pair, value = np.uint64(o * num_actions + a), zero + caps[h]
-                    if totals[pair] > 0.0:
-                        at = h * bonus.by_step + o * bonus.by_observation + a * bonus.by_action
-                        bound = lanes_at(zero, beta, at, lane, bonus.by_state)
+                    pair, value = np.uint64(o * num_actions + a), zero + form.caps[h]
+                    if edges.totals[pair] > 0.0:
+                        bound = coefficient(zero, form.bonus, h, o, a, lane)
                         if has_deviation:
-                            at = h * scale.by_step + o * scale.by_observation + a * scale.by_action
-                            mean, deviation = moments(zero, start, weights, edge_rows, totals, pair, after, width, lane)
-                            bound = bound + lanes_at(zero, alpha, at, lane, scale.by_state) * deviation
+                            mean, deviation = moments(zero, edges, pair, after, width, lane)
+                            bound = bound + coefficient(zero, form.scale, h, o, a, lane) * deviation
                         else:
-                            mean = mean_of(zero, start, weights, edge_rows, totals, pair, after, width, lane)
-                        if rewards.shape[0] > 0:
-                            mean = mean + load(zero, rewards, np.int64(pair) * width + lane)
-                        value = np.minimum(value, growth * mean + bound)
-                        slot = np.int64(slots[pair])
+                            mean, _ = moments(zero, edges, pair, after, width, lane)
+                        if scratch.rewards.shape[0] > 0:
+                            mean = mean + load(zero, scratch.rewards, np.int64(pair) * width + lane)
+                        value = np.minimum(value, form.growth * mean + bound)
+                        slot = np.int64(form.slots[pair])
                         if slot < num_old:
-                            value = np.minimum(value, load(zero, old_h, slot * width + lane))
+                            value = np.minimum(value, load(zero, old, slot * width + lane))
                         if slot < num_new:
-                            store(new_h, slot * width + lane, value)
+                            store(new, slot * width + lane, value)
                     store(options, a * LANES, value)
                 place, count = o * num_machine_states + lane, num_machine_states - lane
                 best = take_best(zero, options, num_actions, actions, place, count, stream)
                 store(here, o * width + lane, kept_value(zero, task, h, lane, best))
-    value_unmet(tables[0], is_planned, caps[0], width)
+    value_unmet(scratch.tables[0], met, form.caps[0], width)
 
 
 @compiled
 def plan_from_counts(
-    task: PassArrays,
-    counts: Counts,
-    scratch: Scratch,
-    scale: Coefficients,
-    bonus: Coefficients,
-    caps: Floats,
-    growth: float,
-    old: Floats,
-    new: Floats,
-    policy: Actions,
-    stream: Ints,
+    task: PassArrays, counts: Counts, scratch: Scratch, form: LinearForm, policy: Actions, stream: Ints
 ) -> None:
     """Make a plan from what was counted; see ``linear_pass``."""
     fill_edges(counts, scratch.edges)
     if task.added.shape[0] > 0:
         fill_rewards(counts, task.added, task.is_done.shape[0], scratch.rewards)
-    rows, size, met = counts.rows, counts.totals[ROWS], counts.is_met
-    linear_pass(task, scratch, rows, size, met, scale, bonus, caps, growth, old, new, counts.slots, policy, stream)
+    linear_pass(task, scratch, form, counts.rows[: counts.totals[ROWS]], counts.is_met, policy, stream)
 
 
 @compiled
@@ -254,18 +206,14 @@ def back_up(
     task: PassArrays, counts: Counts, scratch: Scratch, values: Floats, h: int, mean: Floats, deviation: Floats
 ) -> None:
     """Fill mean and deviation, flat [O·A·W], of Y at step h, from values = V_{h+1}, flat [O·W]; else 0."""
-    zero, width, size, num_rows = zeros(4), task.is_done.shape[0], counts.is_met.shape[0], counts.totals[ROWS]
-    table, (start, weights, rows, totals) = scratch.tables[0], scratch.edges
+    zero, width, size, table = zeros(4), task.is_done.shape[0], counts.is_met.shape[0], scratch.tables[0]
     fill_edges(counts, scratch.edges)
-    for o in range(size):
-        for lane in range(0, width, LANES):
-            at = o * width + lane
-            store(table, at, kept_value(zero, task, h + 1, lane, load(zero, values, at)))
-    begin_step(zero, task, table, size, counts.rows, num_rows, h)
-    for i in range(counts.visits.shape[0]):
-        pair = np.uint64(i)
-        if totals[pair] > 0.0:
+    for at in range(0, size * width, LANES):
+        store(table, at, kept_value(zero, task, h + 1, at % width, load(zero, values, at)))
+    begin_step(zero, task, table, size, counts.rows[: counts.totals[ROWS]], h)
+    for pair in range(counts.visits.shape[0]):
+        if counts.visits[pair] > 0:
             for lane in range(0, width, LANES):
-                found = moments(zero, start, weights, rows, totals, pair, table, width, lane)
-                store(mean, i * width + lane, found[0])
-                store(deviation, i * width + lane, found[1])
+                found = moments(zero, scratch.edges, np.uint64(pair), table, width, lane)
+                store(mean, pair * width + lane, found[0])
+                store(deviation, pair * width + lane, found[1])

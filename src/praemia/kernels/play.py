@@ -1,7 +1,7 @@
 """Play whole stretches of episodes, counting as they go, until a new plan is due.
 
 A choice among several alternatives takes the next of the world's random numbers; a single alternative takes none. They
-are drawn beforehand, in order (``Chance``): to hand NumPy's generator to a kernel takes longer than to use it.
+are generated beforehand, in order (``Chance``): to hand NumPy's generator to a kernel takes longer than to use it.
 """
 
 from __future__ import annotations
@@ -11,25 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from praemia.kernels import counts as counting
 from praemia.kernels.compiling import compiled, inlined, part
-from praemia.kernels.counts import (
-    EPISODES,
-    IS_REPAIR,
-    PLANNED_EPISODES,
-    RECENT,
-    STEP,
-    Counts,
-    add_row,
-    add_transition,
-    copy,
-    count_episode,
-    count_move,
-    count_visit,
-    has_room,
-    is_repair,
-)
+from praemia.kernels.counts import IS_REPAIR, STEP, Counts, has_room
 from praemia.kernels.exact import ValueArrays, policy_value, start_value
-from praemia.kernels.pathwise import BestArrays, find_loss
 from praemia.kernels.records import END, NUM_EXITS, Actions, Bools, Floats, Ints, Records, Whole
 
 # A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
@@ -48,6 +33,17 @@ class Chance(NamedTuple):
 
     numbers: Floats
     used: Ints  # [1]
+
+
+class BestArrays(NamedTuple):
+    """The optimum, and the probabilities and mean rewards of the edges and moves of a world; empty if not needed."""
+
+    values: Floats  # [H + 1, O, M], V*
+    discount: Floats  # [1], γ
+    probs: Floats  # of the edges
+    move_probs: Floats
+    move_rewards: Floats
+    known: Floats  # [H·O·M·A], the losses found so far, −1 where there is none yet; empty where they would be too many
 
 
 class WorldArrays(NamedTuple):
@@ -91,8 +87,18 @@ class LogArrays(NamedTuple):
 
 
 @inlined
-def sample(records: Records, first: Whole, last: Whole, number: float) -> Whole:
-    """Return the first place in [first, last) whose running sum exceeds a random number."""
+def next_number(chance: Chance) -> float:
+    """Use the next random number."""
+    chance.used[0] += 1
+    return float(chance.numbers[chance.used[0] - 1])
+
+
+@inlined
+def sample(records: Records, first: Whole, last: Whole, chance: Chance) -> Whole:
+    """Return a place in [first, last), sampled by its running sum."""
+    if last - first <= 1:
+        return first
+    number = next_number(chance)
     while last - first > 8:
         middle = (first + last) // 2
         if number < records[middle - 1]["sum"]:
@@ -114,6 +120,29 @@ def sample_action(probs: Floats, number: float) -> Whole:
     return a
 
 
+@inlined
+def choose(policy: Actions, h: Whole, o: Whole, m: Whole, num_actions: int, epsilon: float, chance: Chance) -> Whole:
+    """Return the action of a policy, or a random one with probability ε."""
+    a = np.int64(policy[h, o, m]) if policy.ndim == 3 else sample_action(policy[h, o, m], next_number(chance))
+    if epsilon > 0.0:
+        is_random, number = next_number(chance) < epsilon, next_number(chance)
+        if is_random:
+            a = np.int64(number * num_actions)
+    return a
+
+
+@inlined
+def move(world: WorldArrays, label: Whole, m: Whole, chance: Chance) -> tuple[Any, Any]:
+    """Sample the machine's move under a label; return its next state and the reward."""
+    row = label * world.is_done.shape[0] + m
+    j = sample(world.moves, world.move_indptr[row], world.move_indptr[row + 1], chance)
+    piece = world.rewards[sample(world.rewards, world.reward_indptr[j], world.reward_indptr[j + 1], chance)]
+    reward = piece["value"]
+    if piece["width"] > 0.0:
+        reward = reward + piece["width"] * next_number(chance)
+    return np.int64(world.moves[j]["target"]), reward
+
+
 @part
 def first_sight(world: WorldArrays, counts: Counts, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
@@ -122,11 +151,40 @@ def first_sight(world: WorldArrays, counts: Counts, pair: Whole, e: Whole) -> Wh
     if row >= first_extra:
         extra = world.extra_rows[row - first_extra]
         if extra["place"] < 0:
-            extra["place"] = add_row(counts, extra["label"], extra["target"])
+            extra["place"] = counting.add_row(counts, extra["label"], extra["target"])
         row = np.int64(extra["place"])
-    place = add_transition(counts, pair, edge["target"], edge["label"], row)
+    place = counting.add_transition(counts, pair, edge["target"], edge["label"], row)
     edge["place"] = place
     return place
+
+
+@part
+def find_loss(world: WorldArrays, h: int, o: Whole, m: Whole, a: Whole) -> float:
+    """Return V*_h(o, m) − Q*_h(o, m, a), what the action at a step loses; rounding errors below 0 count as 0.
+
+    By the performance difference lemma the mean of Σ_h γ^h · loss_h over the steps of an episode is V* minus the value
+    of whatever chose the actions, even if it changed within the episode.
+    """
+    best = world.best
+    num_observations, num_machine_states = best.values.shape[1], best.values.shape[2]
+    num_actions = (world.indptr.shape[0] - 1) // num_observations
+    at = ((h * num_observations + o) * num_machine_states + m) * num_actions + a
+    if best.known.shape[0] > 0 and best.known[at] >= 0.0:
+        return float(best.known[at])
+    pair, value = o * num_actions + a, 0.0
+    for e in range(world.indptr[pair], world.indptr[pair + 1]):
+        z, row = world.edges[e]["target"], world.edges[e]["label"] * num_machine_states + m
+        for j in range(world.move_indptr[row], world.move_indptr[row + 1]):
+            m_next = world.moves[j]["target"]
+            if z < num_observations:
+                later = best.discount[0] * best.values[h + 1, z, m_next]
+            else:
+                later = world.exits[h + 1, END, m_next]
+            value += best.probs[e] * best.move_probs[j] * (best.move_rewards[j] + later)
+    loss = max(0.0, best.values[h, o, m] - value)
+    if best.known.shape[0] > 0:
+        best.known[at] = loss
+    return float(loss)
 
 
 @inlined
@@ -140,84 +198,31 @@ def play_episode(
     world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays
 ) -> tuple[Any, bool, bool]:
     """Play an episode on from where ``log`` is; return its steps so far, and whether it is over and a plan is due."""
-    # Names of their own for all arrays: what a loop takes out of a bundle, Numba counts anew at every step.
-    indptr, edges, weights, known = world.indptr, world.edges, world.weights, world.best.known
-    move_indptr, moves, reward_indptr, rewards = world.move_indptr, world.moves, world.reward_indptr, world.rewards
-    exits, is_done, losses, numbers = world.exits, world.is_done, log.losses, chance.numbers
-    visits, at_plan, slots, transitions = counts.visits, counts.at_plan, counts.slots, counts.transitions
-    step_visits, recent, recent_rewards, totals = (
-        counts.step_visits,
-        counts.recent,
-        counts.recent_rewards,
-        counts.totals,
-    )
-    machine_visits, progress, used = counts.machine.visits, log.progress[0], chance.used[0]
-    horizon, size, num_machine_states = policy.shape[0], policy.shape[1], policy.shape[2]
-    num_actions, epsilon = visits.shape[0] // size, progress["epsilon"]
+    progress, horizon, size = log.progress[0], policy.shape[0], policy.shape[1]
+    num_actions, epsilon = counts.visits.shape[0] // size, progress["epsilon"]
     o, m, gain, loss = progress["o"], progress["m"], progress["gain"], progress["loss"]
     length, is_over, due = horizon, True, False
     for h in range(progress["step"], horizon):
-        if policy.ndim == 3:
-            a = np.int64(policy[h, o, m])
-        else:
-            a = sample_action(policy[h, o, m], numbers[used])
-            used += 1
-        if epsilon > 0.0:
-            if numbers[used] < epsilon:
-                a = np.int64(numbers[used + 1] * num_actions)
-            used += 2
+        a = choose(policy, h, o, m, num_actions, epsilon, chance)
         pair = o * num_actions + a
-        e, last = indptr[pair], indptr[pair + 1]
-        if last - e > 1:
-            e, used = sample(edges, e, last, numbers[used]), used + 1
-        z, label, place = np.int64(edges[e]["target"]), np.int64(edges[e]["label"]), np.int64(edges[e]["place"])
-        move = label * num_machine_states + m
-        j, last = move_indptr[move], move_indptr[move + 1]
-        if last - j > 1:
-            j, used = sample(moves, j, last, numbers[used]), used + 1
-        r, last = reward_indptr[j], reward_indptr[j + 1]
-        if last - r > 1:
-            r, used = sample(rewards, r, last, numbers[used]), used + 1
-        m_next, reward = np.int64(moves[j]["target"]), rewards[r]["value"]
-        if rewards[r]["width"] > 0.0:
-            reward, used = reward + rewards[r]["width"] * numbers[used], used + 1
-        gain += weights[h] * reward
-        if losses.shape[0] > 0:
-            at = ((h * size + o) * num_machine_states + m) * num_actions + a
-            lost = known[at] if known.shape[0] > 0 else -1.0
-            if lost < 0.0:
-                lost = find_loss(world, h, o, m, a)
-                if known.shape[0] > 0:
-                    known[at] = lost
-            loss += weights[h] * lost
-        if step_visits.shape[0] > 0:
-            step_visits[h, o] += 1
+        e = sample(world.edges, world.indptr[pair], world.indptr[pair + 1], chance)
+        edge = world.edges[e]
+        z, label, place = np.int64(edge["target"]), np.int64(edge["label"]), np.int64(edge["place"])
+        m_next, reward = move(world, label, m, chance)
+        gain += world.weights[h] * reward
+        if log.losses.shape[0] > 0:
+            loss += world.weights[h] * find_loss(world, h, o, m, a)
         if place < 0:
             place = np.int64(first_sight(world, counts, pair, e))
-        transitions[place]["count"] += 1.0
-        if count_visit(visits, at_plan, slots, totals, pair, replan):
-            due = True
-        if machine_visits.shape[0] > 0 and count_move(counts.machine, label, m, m_next, reward):
-            due = True
-        if recent.shape[0] > 0:
-            recent[h, 0], recent[h, 1], recent[h, 2], recent[h, 3], recent[h, 4], recent[h, 5] = (
-                o,
-                a,
-                z,
-                label,
-                m,
-                m_next,
-            )
-            recent_rewards[h], totals[RECENT] = reward, h + 1
+        due = counting.count_step(counts, h, (o, a, z, label, m, m_next), place, pair, reward, replan) or due
         o, m = z, m_next
-        if z >= size or is_done[m]:
-            gain += weights[h] * exits[h + 1, END, m]
+        if z >= size or world.is_done[m]:
+            gain += world.weights[h] * world.exits[h + 1, END, m]
             length = h + 1
             break
         if due and progress["at_once"] and h + 1 < horizon:
             length, is_over = h + 1, False
             break
-    chance.used[0] = used
     progress["o"], progress["m"], progress["gain"], progress["loss"] = o, m, gain, loss
     return length, is_over, due
 
@@ -238,13 +243,10 @@ def play_episodes(
         if not can_play(counts, chance, horizon):
             break
         if progress["step"] == 0:
-            s = np.int64(0)
-            if starts.shape[0] > 1:
-                s = sample(starts, s, np.int64(starts.shape[0]), chance.numbers[chance.used[0]])
-                chance.used[0] += 1
-            progress["o"], progress["m"], progress["gain"], progress["loss"] = starts[s]["o"], starts[s]["m"], 0.0, 0.0
-            counts.is_met[starts[s]["o"]] = True
-            counts.starts[starts[s]["o"]] += 1
+            start = starts[sample(starts, np.int64(0), np.int64(starts.shape[0]), chance)]
+            progress["o"], progress["m"], progress["gain"], progress["loss"] = start["o"], start["m"], 0.0, 0.0
+            counts.is_met[start["o"]] = True
+            counts.starts[start["o"]] += 1
         length, is_over, due = play_episode(world, counts, policy, replan, chance, log)
         progress["step"] = 0 if is_over else length
         if is_over:
@@ -254,7 +256,7 @@ def play_episodes(
             if log.losses.shape[0] > 0:
                 log.losses[episode] = progress["loss"]
             episode, num_steps = episode + 1, num_steps + length
-            due = count_episode(counts.totals, replan) or due
+            due = counting.count_episode(counts.totals, replan) or due
             if progress["is_new"]:
                 break
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
@@ -265,6 +267,16 @@ def is_to_be_noted(progress: Any, replan: int) -> bool:
     """Tell whether an episode is about to start with a plan that the run has to record."""
     starts = progress["is_new"] > 0 and progress["step"] == 0
     return bool(starts and (replan != STEP or progress["steps"] >= progress["note_from"]))
+
+
+@part
+def note_plan(world: WorldArrays, values: ValueArrays, policy: Actions, log: LogArrays) -> None:
+    """Record a plan that an episode is about to start with, with its exact value unless values.states is empty."""
+    entry = log.plans[log.progress[0]["plans"]]
+    entry["episode"] = log.progress[0]["played"]
+    if values.states.shape[0] > 0:
+        entry["value"] = policy_value(values, world.starts, policy)
+    count_noted(log.progress[0])
 
 
 @part
@@ -287,13 +299,8 @@ def value_and_play(
     last: int,
 ) -> None:
     """Record the exact value of a plan that is new, unless values.states is empty, and play it."""
-    progress = log.progress[0]
-    if is_to_be_noted(progress, replan):
-        entry = log.plans[progress["plans"]]
-        entry["episode"] = progress["played"]
-        if values.states.shape[0] > 0:
-            entry["value"] = policy_value(values, world.starts, policy)
-        count_noted(progress)
+    if is_to_be_noted(log.progress[0], replan):
+        note_plan(world, values, policy, log)
     play_episodes(world, counts, policy, replan, chance, log, last)
 
 
@@ -325,26 +332,19 @@ def plan_and_play(plan: Any) -> Any:
             if not can_play(counts, chance, horizon) or progress["plans"] == log.plans.shape[0]:
                 break
             if progress["is_due"]:
-                counts.totals[IS_REPAIR] = is_repair(counts.totals, replan, progress["step"])
-                if counts.totals[IS_REPAIR] == 0 and replan != STEP:
-                    counts.totals[PLANNED_EPISODES] = counts.totals[EPISODES]
-                    copy(counts.visits, counts.at_plan)
+                counting.begin_plan(counts, replan, progress["step"])
                 work += plan(data, counts, stream, policy)
                 progress["is_due"] = 0
                 if counts.totals[IS_REPAIR] == 0:
                     progress["is_new"] = 1
             if is_to_be_noted(progress, replan):
-                entry = log.plans[progress["plans"]]
-                entry["episode"] = progress["played"]
-                entry["optimistic"] = start_value(world.starts, data.values.reshape(-1), data.values.shape[1])
-                if values.states.shape[0] > 0:
-                    entry["value"] = policy_value(values, world.starts, policy)
-                    work += horizon * values.states.shape[0]
-                count_noted(progress)
+                own_value = start_value(world.starts, data.values.reshape(-1), data.values.shape[1])
+                log.plans[progress["plans"]]["optimistic"] = own_value
+                note_plan(world, values, policy, log)
+                work += horizon * values.states.shape[0]
             first = progress["played"]
-            play_episodes(
-                world, counts, policy, replan, chance, log, min(last, first + 1 + (most_work - work) // (8 * horizon))
-            )
+            until = min(last, first + 1 + (most_work - work) // (8 * horizon))
+            play_episodes(world, counts, policy, replan, chance, log, until)
             work += (progress["played"] - first) * 8 * horizon
         return work
 

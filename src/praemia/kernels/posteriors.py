@@ -13,7 +13,7 @@ import numpy as np
 from praemia.kernels.compiling import compiled, part
 from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import Coefficients, PassArrays, Scratch, begin_step, kept_value, linear_pass, value_unmet
+from praemia.kernels.linear import LinearForm, PassArrays, Scratch, begin_step, kept_value, linear_pass, value_unmet
 from praemia.kernels.records import LANES, SMALLEST, Actions, Bools, Floats, Ints, Records, SmallInts, Unsigned
 from praemia.kernels.ties import take_best
 
@@ -76,21 +76,21 @@ def new_sample(seen: Seen, prior: Prior) -> Sampled:
 @part
 def sample_edges(seen: Seen, prior: Prior, rng: Any, sampled: Sampled) -> None:
     """Sample a model: for each pair the edges to the successors seen, and those of the prior's part."""
-    (start, probs, rows, totals), weights, targets = sampled
-    at = 0
+    edges, weights, targets = sampled
     for pair in range(seen.own.shape[0]):
-        first, total = at, 0.0
-        start[pair], totals[pair] = first, 1.0
+        first, total = edges.start[pair], 0.0
+        at, edges.totals[pair] = first, 1.0
         for i in range(seen.indptr[pair], seen.indptr[pair + 1]):
-            probs[at], rows[at] = rng.standard_gamma(seen.counts[i]), seen.own[pair, np.int64(seen.targets[i])]
-            total, at = total + probs[at], at + 1
+            edges.weights[at] = rng.standard_gamma(seen.counts[i])
+            edges.rows[at] = seen.own[pair, np.int64(seen.targets[i])]
+            total, at = total + edges.weights[at], at + 1
         number, total = sample_prior(prior, rng, total, weights, targets)
         for k in range(number):
-            probs[at], rows[at] = weights[k], seen.own[pair, np.int64(targets[k])]
+            edges.weights[at], edges.rows[at] = weights[k], seen.own[pair, np.int64(targets[k])]
             at += 1
         for i in range(first, at):
-            probs[i] /= total
-    start[seen.own.shape[0]] = at
+            edges.weights[i] /= total
+        edges.stop[pair] = at
 
 
 @compiled
@@ -107,24 +107,34 @@ def plan_sampled(
     rng: Any,
     sampled: Sampled,
     scratch: Scratch,
+    form: LinearForm,
     rows: Records,
-    caps: Floats,
-    zero: Floats,
-    nothing: Floats,
-    slots: SmallInts,
     every: Bools,
     policy: Actions,
     stream: Ints,
 ) -> None:
     """Sample a model and fill policy[H, O, M] with the best policy in it.
 
-    ``rows`` are the extra continuation rows of every (o, a, o'), ``zero`` is [1], ``nothing`` is [H, 0].
+    ``rows`` are the extra continuation rows of every (o, a, o'); the form has no bonus.
     """
     sample_edges(seen, prior, rng, sampled)
-    none = Coefficients(zero, 0, 0, 0, 0)
-    linear_pass(
-        task, scratch, rows, rows.shape[0], every, none, none, caps, 1.0, nothing, nothing, slots, policy, stream
-    )
+    linear_pass(task, scratch, form, rows, every, policy, stream)
+
+
+@part
+def sample_best_of(edges: Edges, prior: float, rng: Any, fictitious: Floats, weights: Floats) -> None:
+    """Sample several models of each pair: the probabilities of the fictitious observation and of those seen."""
+    for pair in range(edges.totals.shape[0]):
+        first, stop = edges.start[pair], edges.stop[pair]
+        for j in range(fictitious.shape[1] if edges.totals[pair] > 0.0 else 0):
+            total = rng.standard_gamma(prior)
+            fictitious[pair, j] = total
+            for e in range(first, stop):
+                weights[e, j] = rng.standard_gamma(edges.weights[e])
+                total += weights[e, j]
+            fictitious[pair, j] /= total
+            for e in range(first, stop):
+                weights[e, j] /= total
 
 
 @compiled
@@ -144,24 +154,14 @@ def plan_best_of(
 
     ``fictitious`` [O·A, J] and ``weights`` [·, J] are filled with the models.
     """
-    zero, actions, num_rows, edges = zeros(4), policy.reshape(-1), counts.totals[ROWS], scratch.edges
-    (horizon, size, num_machine_states), num_samples = policy.shape, fictitious.shape[1]
-    width, num_actions, options = task.is_done.shape[0], counts.visits.shape[0] // size, scratch.options
+    zero, actions, rows, edges = zeros(4), policy.reshape(-1), counts.rows[: counts.totals[ROWS]], scratch.edges
+    (horizon, size, num_machine_states), width, options = policy.shape, task.is_done.shape[0], scratch.options
+    num_actions = counts.visits.shape[0] // size
     fill_edges(counts, edges)
-    for pair in range(size * num_actions):
-        if edges.totals[pair] > 0.0:
-            for j in range(num_samples):
-                total = rng.standard_gamma(prior)
-                fictitious[pair, j] = total
-                for e in range(edges.start[pair], edges.start[pair + 1]):
-                    weights[e, j] = rng.standard_gamma(edges.weights[e])
-                    total += weights[e, j]
-                fictitious[pair, j] /= total
-                for e in range(edges.start[pair], edges.start[pair + 1]):
-                    weights[e, j] /= total
+    sample_best_of(edges, prior, rng, fictitious, weights)
     for h in range(horizon - 1, -1, -1):
         after, here = scratch.tables[(h + 1) % 2], scratch.tables[h % 2]
-        begin_step(zero, task, after, size, counts.rows, num_rows, h)
+        begin_step(zero, task, after, size, rows, h)
         for o in range(size):
             if not counts.is_met[o]:
                 continue
@@ -170,9 +170,9 @@ def plan_best_of(
                     pair, value = o * num_actions + a, zero + caps[h]
                     if edges.totals[pair] > 0.0:
                         best = zero
-                        for j in range(num_samples):
+                        for j in range(fictitious.shape[1]):
                             mean = zero + fictitious[pair, j] * caps[h]
-                            for e in range(edges.start[pair], edges.start[pair + 1]):
+                            for e in range(edges.start[pair], edges.stop[pair]):
                                 mean = mean + weights[e, j] * load(zero, after, np.int64(edges.rows[e]) * width + lane)
                             best = np.maximum(best, mean)
                         value = np.minimum(value, best)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError, require_whole, unknown_name
 from praemia.kernels import linear
 from praemia.kernels.counts import SLOTS
-from praemia.kernels.linear import Coefficients, PassArrays
+from praemia.kernels.linear import Coefficients, LinearForm, PassArrays
 from praemia.kernels.records import END, Actions, LayerArrays, action_type, padded_width
 from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
@@ -88,7 +88,8 @@ def plan_with_bonus(
     new = np.empty((spec.horizon, slots * width if keeps else 0))
     policy, stream = next_policy(experience, rng), new_stream(rng)
     scratch, caps = linear.new_scratch(task, counts), _caps(cap, spec)
-    linear.plan_from_counts(task, counts, scratch, alpha, beta, caps, float(growth), old, new, policy, stream)
+    form = LinearForm(alpha, beta, float(growth), caps, old, new, counts.slots)
+    linear.plan_from_counts(task, counts, scratch, form, policy, stream)
     return checked_plan(policy, scratch.tables, new if keeps else None)
 
 

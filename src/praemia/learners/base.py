@@ -30,7 +30,7 @@ class LearnerPlan:
 
     Attributes
     ----------
-    policy : the action at each step, machine state and observation, whole numbers [H, M, O], or the probability of
+    policy : the action at each step, machine state and observation, integers [H, M, O], or the probability of
         each action, [H, M, O, A]. (Of a learner that sees the product: M = 1, and O counts the product's states.)
     values : float64[M, O], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
     memory : anything that the learner wants back when it plans next.
@@ -124,7 +124,7 @@ class Learner(metaclass=_LearnerType):
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
     # Whether it needs labels of steps not taken: "seen", no; "possible", to bound what can follow; "every", of all.
     asks_labels: ClassVar[str] = "seen"
-    privileged: ClassVar[bool] = False  # is told the task
+    privileged: ClassVar[bool] = False  # is given the task
     has_estimate: ClassVar[bool] = False  # plans with p̂: the learned policy of a run is then the best one in p̂
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
     # Parameters of learners that can learn the machine (``praemia.learners.learned_machine``); the others know it.
@@ -151,7 +151,7 @@ class Learner(metaclass=_LearnerType):
 
     @abstractmethod
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run.
+        """Make the next plan. Take all random numbers from ``rng``, which belongs to the run.
 
         ``praemia.plan_with_bonus`` and ``experience.backup`` do the work of most learners.
         """
@@ -163,7 +163,7 @@ class Learner(metaclass=_LearnerType):
 
     @property
     def random_share(self) -> float:
-        """How often an action is drawn at random instead of the plan's: ε. Values are those of the plans."""
+        """The probability ε of a random action instead of the plan's. Values are those of the plans."""
         return 0.0
 
     @property

@@ -1,7 +1,8 @@
-"""Baselines to compare learners with: acting at random, playing the optimum, and being told part of the truth.
+"""Baselines to compare learners with: acting at random, playing the optimum, and knowing part of the truth.
 
 An oracle baseline, which knows part of the truth, shows how low a regret one could hope for. ``told-support`` knows
-which observations can follow each pair, but not how likely they are; it draws kernels from a posterior, as PSRL does.
+which observations can follow each pair, but not how likely they are; it samples models from a
+posterior, as PSRL does.
 """
 
 from __future__ import annotations

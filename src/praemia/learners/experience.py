@@ -136,7 +136,11 @@ class Experience:
     def recent(self) -> Recent | None:
         """The last episode, as far as it was played, for learners with ``uses_recent``; None before the first."""
         size = int(self._counts.totals[RECENT])
-        return Recent(self._counts.recent[:size].copy(), self._counts.recent_rewards[:size].copy()) if size else None
+        return (
+            Recent(read_only(self._counts.recent[:size]), read_only(self._counts.recent_rewards[:size]))
+            if size
+            else None
+        )
 
     @property
     def machine_visits(self) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
 """Headroom: optimism measured against what the machine can still pay.
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
-labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited is
-worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
+labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited has
+value T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
 
     practical (the default):  N(o) = Σ_a n,   L = 1 + ½·ln(N(o)/n),   k = the episodes so far,
                               F = max{L, √(c₃·ln(1 + k)/n)},
@@ -121,7 +121,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
         spec = experience.spec
         if not self.learn_machine:
             return _known_machine(self, spec, experience.num_steps)
-        labels = spec.every_step.labels[1] if spec.asks_every_label else spec.labels_to_expect
+        labels = spec.every_step.possible_labels
         per_root = self.machine_root(experience, self.failure_prob) if self.constants == "theory" else 0.0
         per_visit = 0.0 if self.constants == "theory" else PER_VISIT
         task = pass_arrays(spec, machine=self.estimated_machine(experience, per_root, per_visit, labels))

@@ -1,13 +1,13 @@
-"""Posterior sampling on the factored model: plan in one kernel drawn from the posterior.
+"""Posterior sampling on the factored model: plan in one model sampled from the posterior.
 
 p(·|o, a) has a Dirichlet prior of total weight α spread evenly over the observations, so the posterior is
-Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus: exploration comes from the draw.
+Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus: exploration comes from sampling.
 
-A draw mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
-prior's part is drawn by stick-breaking: fractions v_1, v_2 … ~ Beta(1, α) of what is left break off, and each falls on
-an observation drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). The
-last stick takes what is left below 10⁻⁶, so a kernel is off by no more than that. Where observations are few, each gets
-a Gamma variable of its own, which is exact.
+A sample mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
+prior's part is sampled by stick-breaking: fractions v_1, v_2 … ~ Beta(1, α) of what is left break off, and each falls
+on an observation sampled uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet
+distribution itself). The last stick takes what is left below 10⁻⁶, so a probability is off by no more than that. Where
+observations are few, each gets a Gamma variable of its own, which is exact.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from praemia.kernels.linear import Scratch
+from praemia.kernels.linear import Coefficients, LinearForm, Scratch
 from praemia.kernels.posteriors import Prior, Seen, new_sample, plan_sampled
 from praemia.kernels.records import LANES, NUM_EXITS
 from praemia.kernels.ties import new_stream
@@ -55,6 +55,7 @@ class PSRL(CanLearnMachine):
         sampled, policy = new_sample(seen, prior), next_policy(experience, rng)
         width, options = len(task.is_done), np.zeros(spec.num_actions * LANES)
         scratch = Scratch(sampled.edges, np.zeros((2, len(every.rows.rows) * width)), options, np.zeros(0))
+        nothing, no_plan = Coefficients(np.zeros(1), 0, 0, 0, 0), np.empty((spec.horizon, 0))
         plan_sampled(
             task,
             seen,
@@ -62,11 +63,10 @@ class PSRL(CanLearnMachine):
             rng,
             sampled,
             scratch,
+            LinearForm(
+                nothing, nothing, 1.0, spec.value_caps[:-1].copy(), no_plan, no_plan, np.zeros(len(seen.own), np.int32)
+            ),
             every.rows.rows[spec.num_observations + NUM_EXITS :],
-            spec.value_caps[:-1].copy(),
-            np.zeros(1),
-            np.empty((spec.horizon, 0)),
-            np.zeros(len(seen.own), dtype=np.int32),
             np.ones(spec.num_observations, dtype=bool),
             policy,
             new_stream(rng),

@@ -10,7 +10,7 @@ machines) updates every machine state m from each step, with what that state wou
 mean of max_a' Q(o', m', a') under τ. (The paper's machines are deterministic, so that there is nothing to average.)
 
 The plan is the greedy policy, and so are ``run.plan_values`` and ``run.final_policy``; the regret is that of the paths
-taken, random actions included. Equal best actions are drawn anew whenever an entry of their row is updated.
+taken, random actions included. Equal best actions are sampled anew whenever an entry of their row is updated.
 
 The settings of two papers, both with d = .9 and ε = .1: Toro Icarte et al. (2022) have α = .5 and a table that starts
 at 2; so do Trapasso, Iocchi and Patrizi (2026), with α = .1 where moves have chance and α = 1 where they have none.
@@ -79,7 +79,7 @@ class QLearning(StepwiseLearner):
         return memory._replace(layers=experience.spec.table.layers(memory.values.shape[1]))
 
     def _ends(self, spec: TaskSpec) -> tuple[float, ...]:
-        """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
+        """Return the value of an end at each step, that of the steps left out: 0, but in the unit range."""
         idle = spec.machine.idle_reward.mean
         sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
         return tuple(idle * total for total in sums)[::-1]

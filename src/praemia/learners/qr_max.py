@@ -11,10 +11,10 @@ a machine state by one visit, which tells all of a deterministic machine.
 It promises a nearly optimal policy after polynomially many samples (PAC), not small regret: once all pairs that
 matter are known it stops learning, so any error left costs regret in every episode.
 
-Differences: p̂ is that of all visits up to the plan, where the released code stops counting at m; an unknown pair is
-worth what H − h steps can pay, there M times as much; the released code learns the machine by observations, not by
-labels; and told the machine it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉
-visits with M states in which the machine is not done.
+Differences: p̂ is that of all visits up to the plan, where the released code stops counting at m; an unknown pair has
+value H − h, there M times as much; the released code learns the machine by observations, not by labels; with the
+machine given it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉ visits with M states
+in which the machine is not done.
 """
 
 from __future__ import annotations

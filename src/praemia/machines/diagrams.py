@@ -11,10 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
-from praemia.errors import SizeError
+from praemia.errors import SizeError, require_whole
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
 CHECK_EVERY = 256  # nodes
@@ -35,6 +34,9 @@ class Growth:
     tell: Callable[[str], None] | None = None
     num_states: int = 1
     _last: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        require_whole("max_states", self.max_states)
 
     @property
     def max_values(self) -> int:
@@ -190,29 +192,12 @@ class Diagrams:
         """Return the diagram that decides a variable, wherever it stands in the order."""
         if variable <= min(self.variable[low], self.variable[high]):
             return self.node(variable, self.cofactor(low, variable, False), self.cofactor(high, variable, True))
-        nothing, all_values = self.leaf(_Mask.NOTHING), self.leaf(_Mask.ALL)
-
-        def where(mask: int, diagram: int) -> int:
-            return self.combine(mask, diagram, _one, {}, zero=nothing, unit=all_values)
-
-        if_false = where(self.node(variable, all_values, nothing), low)
-        if_true = where(self.node(variable, nothing, all_values), high)
-        return self.combine(if_false, if_true, _one, {}, unit=nothing)
+        which, memo = self.node(variable, self.leaf(False), self.leaf(True)), Memo()
+        pairs = self.combine(low, high, lambda if_false, if_true: (if_false, if_true), memo)
+        return self.combine(which, pairs, lambda holds, pair: pair[holds], {})
 
     def cofactor(self, diagram: int, variable: int, value: bool) -> int:
         """Return a diagram where a variable that comes first, if it occurs at all, has a value."""
         if self.variable[diagram] != variable:
             return diagram
         return self.high[diagram] if value else self.low[diagram]
-
-
-class _Mask(Enum):
-    """Values that keep all or nothing of a diagram."""
-
-    ALL = 1
-    NOTHING = 0
-
-
-def _one(value: Any, other: Any) -> Any:
-    """Join two values of which one is always a unit, so that they never meet."""
-    raise AssertionError(value, other)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from threading import Lock
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -53,9 +54,10 @@ class Formula:
         key = (operator, parts, name)
         formula = _FORMULAS.get(key)
         if formula is None:
-            formula = super().__new__(cls)
-            formula.operator, formula.parts, formula.name = key
-            _FORMULAS[key] = formula
+            new = super().__new__(cls)
+            new.operator, new.parts, new.name = key
+            with _LOCK:  # of two threads that make one formula, both get the first
+                formula = _FORMULAS.setdefault(key, new)
         return formula
 
     def __reduce__(self) -> tuple[type[Formula], tuple[str, tuple[Formula, ...], str]]:
@@ -115,6 +117,7 @@ class Formula:
         return tuple(formula.name for formula in formulas if formula.operator == "name")
 
 
+_LOCK = Lock()
 _FORMULAS: WeakValueDictionary[tuple[str, tuple[Formula, ...], str], Formula] = WeakValueDictionary()
 TRUE, FALSE = Formula("true"), Formula("false")
 LAST = Formula("WX", (FALSE,))

@@ -1,4 +1,4 @@
-"""Machines from formulas and from regular expressions: from one text, or from several, each with what it pays when.
+"""Machines from formulas and from regular expressions: from one text, or from several with rewards of their own.
 
 A text becomes an automaton that accepts it, that one an automaton that puts out what is paid (``automata``), and this a
 machine, whose states are named after what is left to do.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
-from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean, require_whole
+from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.machines.algebra import add, state_names
 from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
-from praemia.machines.diagrams import MAX_STATES, Growth
+from praemia.machines.diagrams import Growth
 from praemia.machines.labels import distinct_names
 from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
@@ -30,7 +30,7 @@ Pay: TypeAlias = float | Reward | Mapping[str, Any]
 
 
 class Payment(NamedTuple):
-    """What is paid for a text, and when."""
+    """The reward of a text, and when it is paid."""
 
     reward: Reward
     pay: str
@@ -53,10 +53,10 @@ class Payment(NamedTuple):
             raise ParameterError(f"the reward {given} with pay='end', which may take back what it paid; give a number")
         return cls(given, pay)
 
-
-def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
-    """Return the limits of a construction."""
-    return Growth(require_whole("max_states", max_states), tell=tell)
+    def to_data(self, pay: str) -> Any:
+        """Return what files have beside a text, where ``pay`` is the default."""
+        reward = self.reward.to_data()
+        return reward if self.pay == pay else {"reward": reward, "pay": self.pay}
 
 
 def machine_from(
@@ -72,60 +72,35 @@ def machine_from(
     require_pay(pay)
     if kind == "regex" and syntax != "praemia":
         raise ParameterError(f"syntax={syntax!r} says how a formula is written; it has no meaning for a regex")
-    if isinstance(text, str):
-        texts: Mapping[str, Pay] = {text: reward}
-    elif not isinstance(text, Mapping):
+    if not isinstance(text, str | Mapping):
         raise ParameterError(f"a {kind} is {text!r}; expected text, or a mapping from texts to rewards")
-    elif not text:
+    if not text and not isinstance(text, str):
         raise ParameterError(f"no {kind} is given; expected at least one")
-    elif reward not in (1.0, Reward.of(1.0)):
+    if not isinstance(text, str) and reward not in (1.0, Reward.of(1.0)):
         raise ParameterError("several formulas have rewards of their own; leave out reward=")
-    else:
-        texts = text
+    texts = {text: reward} if isinstance(text, str) else text
+    payments = {part: Payment.of(value, pay) for part, value in texts.items()}
     allowed = None if propositions is None else distinct_names("proposition", propositions)
-    growth = growth or growth_limits()
-    machines = []
-    for part, value in texts.items():
-        payment = Payment.of(value, pay)
-        accepting = accepting_automaton(kind, part, growth, syntax)
-        _require_allowed(accepting.propositions, allowed)
+    growth, machines = growth or Growth(), []
+    for part, payment in payments.items():
+        if not isinstance(part, str):
+            raise ParameterError(f"a {kind} is {part!r}; expected text")
+        accepting = regex_automaton(part, growth) if kind == "regex" else formula_automaton(part, growth, syntax)
+        for name in accepting.propositions:
+            if allowed is not None and name not in allowed:
+                raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
         for warning in _odd_payments(kind, part, accepting, payment):
             warnings.warn(warning, PraemiaWarning, stacklevel=3)
         names = accepting.propositions if allowed is None else allowed
         machines.append(paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
     try:
-        return machine.changed(source=_as_data(kind, text, reward, pay, syntax))
+        rewards = {part: payment.to_data(pay) for part, payment in payments.items()}
     except ModelError:  # files have no word for a reward; only who writes it to one needs to know
         return machine
-
-
-def _as_data(kind: str, text: str | Mapping[str, Pay], reward: float | Reward, pay: str, syntax: str) -> dict[str, Any]:
-    """Return the keys of a file that say the same as the text of a machine."""
-    own_reward = {"reward": Reward.of(reward).to_data()} if isinstance(text, str) else {}
-    own_syntax = {} if syntax == "praemia" else {"syntax": syntax}
-    written = text if isinstance(text, str) else {part: _pay_data(value) for part, value in text.items()}
-    return {"ltlf" if kind == "formula" else "regex": written, "pay": pay, **own_reward, **own_syntax}
-
-
-def _pay_data(value: Pay) -> Any:
-    if isinstance(value, Mapping):
-        return {key: Reward.of(own).to_data() if key == "reward" else own for key, own in value.items()}
-    return Reward.of(value).to_data()
-
-
-def accepting_automaton(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> Automaton[Any]:
-    """Return the smallest automaton that accepts, at every step, a trace so far that satisfies a text."""
-    if not isinstance(text, str):
-        raise ParameterError(f"a {kind} is {text!r}; expected text")
-    return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
-
-
-def _require_allowed(names: Iterable[str], allowed: Collection[str] | None) -> None:
-    """Refuse a name that no label has, and say what was probably meant."""
-    for name in names:
-        if allowed is not None and name not in allowed:
-            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, sorted(allowed))}")
+    key, own_syntax = "ltlf" if kind == "formula" else "regex", {} if syntax == "praemia" else {"syntax": syntax}
+    written = {key: text, "pay": pay, "reward": rewards[text]} if isinstance(text, str) else {key: rewards, "pay": pay}
+    return machine.changed(source=written | own_syntax)
 
 
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:
@@ -143,11 +118,11 @@ def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Paym
 def paying_machine(
     accepting: Automaton[Any], payment: Payment, propositions: Sequence[str], growth: Growth
 ) -> RewardMachine:
-    """Return the machine that pays in some way for what an automaton accepts."""
+    """Return the machine that rewards the traces which an automaton accepts."""
     paying = paid(accepting, payment.pay, growth)
-    laws = {0: ZERO, 1: payment.reward}
+    rewards = {0: ZERO, 1: payment.reward}
     if payment.pay == "end":
-        laws[-1] = Reward.of(-payment.reward.values[0])
+        rewards[-1] = Reward.of(-payment.reward.values[0])
     endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
     is_large = paying.num_states > MOST_NAMED
     texts = [f"s{state}" if is_large else paying.meaning(state) for state in range(paying.num_states)]
@@ -155,7 +130,7 @@ def paying_machine(
     states = state_names(["start", *named[1:]])
 
     def outcomes(step: Move) -> tuple[Outcome]:
-        return (Outcome(states[step.target], 1.0, laws[step.output]),)
+        return (Outcome(states[step.target], 1.0, rewards[step.output]),)
 
     said = ("nothing more is paid" if end == "over" else text for end, text in zip(endings, texts, strict=True))
     meanings = dict(zip(states, said, strict=True))

@@ -10,7 +10,7 @@ propositions never meets 2^40 labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import TypeAlias
 
 from praemia.errors import SizeError
@@ -97,15 +97,6 @@ class Booleans(Diagrams):
             else:
                 function = self.low[function]
         return frozenset(true)
-
-    def overlaps(self, guards: Iterable[Formula]) -> Iterator[tuple[int, int, Label]]:
-        """Yield the numbers of any two guards that hold on one label, and such a label."""
-        functions, earlier = list(map(self.function, guards)), self.false
-        for second, function in enumerate(functions):
-            if self.both(earlier, function) != self.false:
-                shared = ((first, self.both(functions[first], function)) for first in range(second))
-                yield from ((first, second, self.example(both)) for first, both in shared if both != self.false)
-            earlier = self.either(earlier, function)
 
     def literal(self, variable: int) -> int:
         """Return the function that is true where a variable is."""

@@ -165,8 +165,11 @@ def several(what: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def distinct_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of states or propositions; refuse a bare name, and one that is listed twice."""
+    """Return the names of states or propositions; refuse a bare name, one that is listed twice, and numbers."""
     listed = several(f"{kind}s", names)
+    for name in listed:
+        if not isinstance(name, str):
+            raise ModelError(f"the {kind} {name!r} is not text; write {str(name)!r}")
     require_distinct(kind, listed)
     return listed
 

@@ -24,7 +24,7 @@ from functools import partial, reduce
 from typing import Any, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, did_you_mean
-from praemia.machines.automata import Automaton, Move, smallest_automaton
+from praemia.machines.automata import Automaton, smallest_automaton
 from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.dialects import DIALECTS
 from praemia.machines.entailment import Answers, entails
@@ -65,16 +65,11 @@ def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Aut
         memory = _Memory(formula, growth)
         return smallest_automaton(names, memory.moves, 0, memory.moves_of, memory.text, growth)
     work = _Progression(names, growth)
-    parts = formula.parts if formula.operator == "&" else (formula,)
-    automata = [
-        smallest_automaton(names, work.moves, work.residual(part), work.moves_of, work.text, growth) for part in parts
-    ]
-    return reduce(work.joined, automata)
+    return smallest_automaton(names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
 
 class _Progression:
     def __init__(self, names: Sequence[str], growth: Growth) -> None:
-        self._growth = growth
         self._variables = {name: number for number, name in enumerate(names)}
         self.moves = Diagrams(growth)
         self._functions = Booleans(growth=growth)
@@ -164,24 +159,6 @@ class _Progression:
         if not functions.support_bits(yes_j) >> i & 1:  # i matters only where j is false, and there it is false
             return not_i
         return None if functions.support_bits(not_i) >> j & 1 else yes_j
-
-    def joined(self, first: Automaton[int], second: Automaton[int]) -> Automaton[int]:
-        """Return the smallest automaton that accepts what both accept: from those of its parts it is built sooner."""
-        store, memo = Diagrams(self._growth), Memo()
-        left, right = (part.diagrams.map_values(lambda move: move, store).roots for part in (first, second))
-
-        def both(one: Move, other: Move) -> tuple[tuple[int, int], int]:
-            return (one.target, other.target), one.output & other.output
-
-        def moves_of(pair: tuple[int, int]) -> int:
-            return store.combine(left[pair[0]], right[pair[1]], both, memo)
-
-        pairs = smallest_automaton(tuple(self._variables), store, (0, 0), moves_of, str, self._growth)
-        members = [
-            [self._functions.both(first.members[one][0], second.members[other][0]) for one, other in own]
-            for own in pairs.members
-        ]
-        return Automaton(pairs.diagrams, members, self.text)
 
     def text(self, function: int) -> str:
         """Write a residual as a formula, if it is not too large for anybody to read."""

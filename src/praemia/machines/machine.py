@@ -1,13 +1,9 @@
 """Probabilistic reward machines.
 
-A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
-environment carries the label σ, the rule of q whose guard holds on σ is used: the machine moves to q' with
-probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
-pays the idle reward: 0, unless rewards were mapped. A machine is deterministic if there is a single outcome in every
-state, on every label.
-
-A machine keeps one decision diagram per state, from a label to the outcomes there. The rules are what somebody wrote;
-where nobody wrote any, as in a machine from a formula, they are derived from the diagrams when they are asked for.
+In state q, on a transition with the label σ, the rule of q whose guard holds on σ applies: the machine moves to q' with
+probability τ(q'|q, σ), and the reward is sampled from ν(q, σ, q'). Where no rule holds, it stays and the reward is the
+idle reward. A machine keeps one decision diagram per state, from a label to the outcomes there, and the rules as they
+were written; where none were, as in a machine from a formula, rules are derived from the diagrams on request.
 """
 
 from __future__ import annotations
@@ -22,14 +18,13 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, unknown_name
-from praemia.machines.diagrams import MAX_STATES
-from praemia.machines.labels import distinct_names, several
+from praemia.machines.diagrams import MAX_STATES, Growth
+from praemia.machines.labels import Label, distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     Outcomes,
     Rule,
     build_diagrams,
-    by_source,
     derive_rules,
     make_exclusive,
     paying_states,
@@ -39,7 +34,8 @@ from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachineDrawing
+    from praemia.machines.arrays import DenseMachine
+    from praemia.pictures.drawing import Drawing
 
 
 class RewardMachine(Displayed):
@@ -98,7 +94,7 @@ class RewardMachine(Displayed):
             raise unknown_name("machine state", initial, states)
         written, idle = tuple(map(Rule.of, rules)), Reward.of(idle_reward)
         validate_rules(written, set(states), propositions)
-        diagrams = build_diagrams(by_source(states, written), idle, first_match)
+        diagrams = build_diagrams(states, written, idle, first_match)
         parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
         meanings = dict(zip(states, states, strict=True))
         parts |= {"first_match": first_match, "idle_reward": idle, "source": None, "meanings": meanings}
@@ -145,20 +141,20 @@ class RewardMachine(Displayed):
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
     ) -> RewardMachine:
-        """Return the smallest machine that pays for traces that satisfy a formula of LTL on finite traces.
+        """Return the smallest machine that rewards traces which satisfy a formula of LTL on finite traces.
 
         Parameters
         ----------
-        formula : such as ``F(item & X F delivery)``, or several with the reward of each: what they pay is added up.
-            In place of a reward there may be ``{"reward": …, "pay": …}``.
-        pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
-            at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
+        formula : such as ``F(item & X F delivery)``, or several with the reward of each: rewards are added up. In
+            place of a reward there may be ``{"reward": …, "pay": …}``.
+        pay : ``"first"``: when the trace so far satisfies the formula for the first time; ``"each"``: at every step at
+            which it does; ``"end"``: rewards add up to ``reward`` if the whole episode satisfies the formula, else 0.
         syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: which tool's formula syntax to read.
         propositions : those that labels may have; by default, those of the formula.
         """
-        from praemia.machines.from_formulas import growth_limits, machine_from
+        from praemia.machines.from_formulas import machine_from
 
-        return machine_from("formula", formula, reward, pay, propositions, growth_limits(max_states), syntax)
+        return machine_from("formula", formula, reward, pay, propositions, Growth(max_states), syntax)
 
     @classmethod
     def from_regex(
@@ -170,16 +166,13 @@ class RewardMachine(Displayed):
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
     ) -> RewardMachine:
-        """Return the smallest machine that pays when all that was seen so far matches a regular expression.
+        """Return the smallest machine that rewards traces which match a regular expression as a whole.
 
         Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
         """
-        from praemia.machines.from_formulas import growth_limits, machine_from
+        from praemia.machines.from_formulas import machine_from
 
-        return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        return machine_from("regex", expression, reward, pay, propositions, Growth(max_states))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RewardMachine):
@@ -191,27 +184,27 @@ class RewardMachine(Displayed):
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        """What two equal machines share, without a look at which label leads to which outcomes."""
+        """The parts of equal machines that are hashed."""
         outcomes = frozenset(self.diagrams.values())
         return self.states, self.initial, frozenset(self.propositions), outcomes
 
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self, title: str | None = None) -> MachineDrawing:
+    def draw(self, title: str | None = None) -> Drawing:
         """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachineDrawing
+        from praemia.pictures.diagrams import draw_machine
 
-        return MachineDrawing.of(self, title)
+        return draw_machine(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The number of each state, by its name."""
+        """The index of each state, by its name."""
         return {state: number for number, state in enumerate(self.states)}
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules as they were written, or derived: those can be half a million, so they wait until requested."""
+        """The rules as they were written, or derived from the diagrams; those can be half a million."""
         if self.written_rules is not None:
             return self.written_rules
         return derive_rules(self.states, self.diagrams, self.idle_reward)
@@ -232,7 +225,7 @@ class RewardMachine(Displayed):
         return self.rules if self.written_rules is None else make_exclusive(self.written_rules, self.first_match)
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
-        """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
+        """Return the outcomes of a state on a label; where no rule holds, it stays with the idle reward."""
         outcomes: Outcomes = self.diagrams.at(self.index[state], label)
         return outcomes
 
@@ -246,22 +239,22 @@ class RewardMachine(Displayed):
 
     @property
     def rewards(self) -> list[Reward]:
-        """All rewards that a step can have; that of a step on which nothing happens comes first."""
+        """All rewards that a step can have; the idle reward comes first."""
         return [self.idle_reward, *(outcome.reward for outcomes in self.diagrams.values() for outcome in outcomes)]
 
     @cached_property
     def mean_rewards(self) -> tuple[float, ...]:
-        """The mean rewards that a step can have, increasing; that of a step on which nothing happens is among them."""
+        """The mean rewards that a step can have, increasing, the idle reward's included."""
         return tuple(sorted({reward.mean for reward in self.rewards}))
 
     @cached_property
     def reward_range(self) -> RewardRange:
-        """The range of its rewards, 0 and 1 included."""
+        """The range of its rewards and 0."""
         return RewardRange.of(self.rewards)
 
     @cached_property
     def in_unit_range(self) -> RewardMachine:
-        """The same machine with its rewards mapped into [0, 1]; itself, if they lie there."""
+        """The same machine with the range of its rewards mapped onto [0, 1]; itself, if that is their range."""
         to_unit = self.reward_range.to_unit
         if self.reward_range.is_unit:
             return self
@@ -276,7 +269,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def settled_states(self) -> frozenset[int]:
-        """The numbers of the states from which every further reward is 0 (or what 0 was mapped to) on all labels."""
+        """The indices of the states from which every further reward is the idle reward, on all labels."""
         following = {state: self.possible_outcomes(state) for state in self.states}
         return frozenset(self.index[state] for state in set(self.states) - paying_states(following, self.idle_reward))
 
@@ -291,7 +284,7 @@ class RewardMachine(Displayed):
         return self.changed(propositions=tuple(dict.fromkeys((*self.propositions, *more))))
 
     def __add__(self, other: RewardMachine) -> RewardMachine:
-        """Return the machine that pays what both pay; they move independently, given the label."""
+        """Return the sum of two machines: rewards are added, and they move independently, given the label."""
         from praemia.machines.algebra import add
 
         return add(self, other) if isinstance(other, RewardMachine) else NotImplemented
@@ -309,6 +302,44 @@ class RewardMachine(Displayed):
         from praemia.machines.algebra import with_chance
 
         return with_chance(self, chances)
+
+    def to_arrays(self, propositions: Iterable[str]) -> DenseMachine:
+        """Return the machine as dense arrays over the 2^P labels of P propositions, for NumPy, torch or JAX.
+
+        Parameters
+        ----------
+        propositions : in the order of a label's bits: all of the machine's, at most 16.
+        """
+        from praemia.machines.arrays import dense
+
+        return dense(self, propositions)
+
+    def potential(self, discount: float) -> NDArray[np.float64]:
+        """Return the optimal value of the machine alone in each state, whatever the environment: float64[M].
+
+        It is the largest expected discounted sum of rewards over all sequences of labels, for shaping of rewards. The
+        discount is below 1 unless no cycle of the machine has a reward.
+
+        >>> RewardMachine.from_ltlf("F(item & X F delivery)").potential(0.5)
+        array([0.5, 1. , 0. ])
+        """
+        from praemia.machines.potential import potential
+
+        return potential(self, discount)
+
+    def difference(self, other: RewardMachine) -> list[Label] | None:
+        """Return the shortest word whose last step has different expected rewards in the two machines, or None.
+
+        Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
+        two distributions with one mean count as equal.
+
+        >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
+        >>> [sorted(label) for label in difference]
+        [['a', 'b']]
+        """
+        from praemia.machines.difference import difference
+
+        return difference(self, other)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
         """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""

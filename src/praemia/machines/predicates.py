@@ -10,26 +10,24 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from praemia.errors import ModelError, did_you_mean
-from praemia.machines.syntax import mistake
+from praemia.machines.syntax import Infix, Language, Token, build, mistake, parse
 
-MAX_DEPTH, MAX_TOKENS = 50, 400  # of brackets, signs and negations within each other; names, numbers and operators
+MAX_TOKENS = 400  # names, numbers and operators
 OBSERVATION, ACTION, BEFORE = "observation", "action", "before"
+WORDS = ("or", "and", "not")
 
 # What a part of a predicate is of a step (o, a, o'); in a batch, arrays whose last axis runs over its steps.
 Meaning: TypeAlias = Callable[[Any, Any, Any], Any]
 
-_TOKEN = re.compile(
-    r'\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*|"[^"\n]+")'
-    r"|(?P<symbol><=|>=|==|!=|[-+*/<>()\[\],.&|!]))"
-)
-_SPELLINGS = str.maketrans("−×÷", "-*/")  # one character each, so that columns stay
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_REFERENCE = re.compile(r'(?:(before)\s*\.\s*)?([^\W\d]\w*|"[^"\n]+")(?:\s*\[([^\]\n]*)\])?')
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -38,7 +36,24 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-WORDS = {"or": "|", "and": "&", "not": "!"}
+_MINUS = {"-": "-", "−": "-"}
+_LANGUAGE = Language(
+    "predicate",
+    {
+        **dict.fromkeys(("or", "|"), Infix("|", 1)),
+        **dict.fromkeys(("and", "&"), Infix("&", 2)),
+        **dict.fromkeys(_COMPARISONS, Infix("<", 4)),
+        **{sign: Infix(name, 5, "left") for sign, name in (_MINUS | {"+": "+"}).items()},
+        **{sign: Infix(name, 6, "left") for sign, name in (("*", "*"), ("×", "*"), ("/", "/"), ("÷", "/"))},
+    },
+    (),
+    "a name, a number or '('",
+    "an operator (and or < <= > >= == != + - * /) or ')' or the end",
+    {"not": "!", "!": "!", **_MINUS},
+    r"<=|>=|==|!=|[-+*/<>()&|!−×÷]",
+    name=f"{_NUMBER}|{_REFERENCE.pattern}",
+    loose_prefix={"!": 3},
+)
 
 
 class Reference(NamedTuple):
@@ -50,6 +65,87 @@ class Reference(NamedTuple):
     key: str | None  # of a Dict; None: the observation itself
     indices: tuple[int, ...]
     is_action: bool = False
+
+
+class _Part(NamedTuple):
+    """A part of a predicate: its value, whether that is true or false or else a number, and where it begins."""
+
+    means: Meaning
+    is_truth: bool
+    place: int
+
+
+class PredicateParser:
+    """Read the predicate of a proposition; ``references`` are the names in it."""
+
+    def __init__(self, name: str, text: str, names: tuple[str, ...] | None) -> None:
+        if not isinstance(text, str):
+            raise ModelError(f"predicate {name!r} is {text!r}; expected a text such as 'position < -1'")
+        self.references: list[Reference] = []
+        self._kind, self._text, self._names = f"predicate {name!r}", text, names
+
+    def run(self) -> Meaning:
+        """Return the value of the predicate as a function of a step."""
+        tokens = parse(_LANGUAGE, self._text, self._kind)
+        if len(tokens) > MAX_TOKENS:
+            place = sorted(token.place for token in tokens)[MAX_TOKENS]
+            raise self._mistake(f"more than {MAX_TOKENS} names, numbers and operators", place)
+        return self._check([build(tokens, self._part)], True)[0]
+
+    def _mistake(self, message: str, place: int) -> ModelError:
+        return mistake(self._kind, self._text, place, message)
+
+    def _check(self, parts: Sequence[_Part], is_truth: bool) -> list[Meaning]:
+        """Return the values of parts, all of which must be truths, or numbers."""
+        for part in parts:
+            if part.is_truth != is_truth:
+                found = "true or false, not a number" if is_truth is False else "a number; compare it with another"
+                raise self._mistake(f"this is {found}{', such as x > 0' if is_truth else ''}", part.place)
+        return [part.means for part in parts]
+
+    def _part(self, token: Token, parts: list[_Part]) -> _Part:
+        if not parts:
+            return self._operand(token)
+        is_truth, place = token.kind in ("|", "&", "!", "<"), min(token.place, parts[0].place)
+        values = self._check(parts, token.kind in ("|", "&", "!"))
+        if token.arity == 1:
+            return _Part(partial(_one, _NOT if is_truth else operator.neg, *values), is_truth, place)
+        if token.kind == "<":
+            signs = token.text.split()
+            pairs = zip(signs, values[:-1], values[1:], strict=True)
+            values = [partial(_both, _COMPARISONS[sign], left, right) for sign, left, right in pairs]
+        combine = _COMBINED.get(token.kind, operator.and_)
+        return _Part(reduce(lambda one, other: partial(_both, combine, one, other), values), is_truth, place)
+
+    def _operand(self, token: Token) -> _Part:
+        match = _REFERENCE.fullmatch(token.text)
+        if match is None:
+            number = float(token.text)
+            return _Part(lambda o, a, z: number, False, token.place)
+        is_before, word, listed = match[1] is not None, match[2], match[3]
+        if word == BEFORE or (is_before and word == ACTION):
+            expected = "the name of a number of the observation before the step, as in before.observation"
+            raise self._mistake(f"found {word!r}; expected {expected}", token.place + match.start(2))
+        index = self._index(listed, token.place + match.start(3))
+        key = None if word in (OBSERVATION, ACTION) else word.strip('"')
+        if self._names is not None and key in self._names:
+            key, index = None, (self._names.index(key), *index)
+        elif self._names is not None and key is not None:
+            known = [*self._names, OBSERVATION, ACTION]
+            raise self._mistake(f"unknown name {key!r}{did_you_mean(key, known)}", token.place)
+        self.references.append(Reference(token.text, token.place, is_before, key, index, word == ACTION))
+        pick = partial(_value, key, (index[0] if len(index) == 1 else index) if index else None)
+        if word == ACTION:
+            return _Part(lambda o, a, z: pick(a), False, token.place)
+        return _Part((lambda o, a, z: pick(o)) if is_before else (lambda o, a, z: pick(z)), False, token.place)
+
+    def _index(self, text: str | None, place: int) -> tuple[int, ...]:
+        """Read the ``i, j`` of ``[i, j]``, if it stands there."""
+        parts = [] if text is None else [part.strip() for part in text.split(",")]
+        for part in parts:
+            if not (part.isascii() and part.isdigit()):
+                raise self._mistake(f"found {part!r}; expected an index, an integer from 0", place)
+        return tuple(map(int, parts))
 
 
 def _value(key: str | None, index: Any, element: Any) -> Any:
@@ -69,190 +165,13 @@ def _divided(left: Any, right: Any) -> Any:
         return np.divide(left, right)
 
 
-class _Part(NamedTuple):
-    """A part of a predicate: what it means, whether that is true or false or else a number, and where it begins."""
-
-    means: Meaning
-    is_truth: bool
-    place: int
-
-
-class PredicateParser:
-    """Read a predicate by recursive descent; ``references`` are the names in it."""
-
-    def __init__(self, name: str, text: str, names: tuple[str, ...] | None) -> None:
-        self.references: list[Reference] = []
-        self._name, self._names, self._depth = name, names, 0
-        if not isinstance(text, str):
-            raise ModelError(f"predicate {name!r} is {text!r}; expected a text such as 'position < -1'")
-        self._text = text
-        self._tokens = list(self._split(text.translate(_SPELLINGS)))
-        self._at = 0
-
-    def run(self) -> Meaning:
-        """Return what the text means."""
-        if len(self._tokens) > MAX_TOKENS:
-            raise self._mistake(f"more than {MAX_TOKENS} names, numbers and operators", self._tokens[MAX_TOKENS][2])
-        whole = self._truth(self._any_of())
-        if self._kind != "end":
-            raise self._mistake(f"found {self._word!r}; expected an operator, or the end")
-        return whole.means
-
-    def _split(self, text: str) -> Iterable[tuple[str, str, int]]:
-        place, end = 0, len(text.rstrip())
-        while place < end:
-            match = _TOKEN.match(text, place)
-            if match is None:
-                place = len(text) - len(text[place:].lstrip())
-                hint = "; write '==' to compare" if text[place] == "=" else "; expected a name, a number or an operator"
-                raise mistake(f"predicate {self._name!r}", self._text, place, f"found {text[place]!r}{hint}")
-            kind, word = str(match.lastgroup), match[str(match.lastgroup)]
-            yield ("symbol" if word in WORDS else kind), WORDS.get(word, word), match.start(match.lastgroup or 0)
-            place = match.end()
-        yield "end", "the end", len(self._text)
-
-    @property
-    def _kind(self) -> str:
-        return self._tokens[self._at][0]
-
-    @property
-    def _word(self) -> str:
-        return self._tokens[self._at][1]
-
-    @property
-    def _place(self) -> int:
-        return self._tokens[self._at][2]
-
-    def _mistake(self, message: str, place: int | None = None) -> ModelError:
-        return mistake(f"predicate {self._name!r}", self._text, self._place if place is None else place, message)
-
-    def _takes(self, *symbols: str) -> str | None:
-        """Take the next token if it is one of some symbols."""
-        kind, word, _ = self._tokens[self._at]
-        if kind != "symbol" or word not in symbols:
-            return None
-        self._at += 1
-        return word
-
-    def _expect(self, symbol: str, why: str = "") -> None:
-        if not self._takes(symbol):
-            raise self._mistake(f"found {self._word!r}; expected {symbol!r}{why}")
-
-    def _truth(self, part: _Part) -> _Part:
-        if not part.is_truth:
-            raise self._mistake("this is a number; compare it with another, such as x > 0", part.place)
-        return part
-
-    def _number(self, part: _Part) -> _Part:
-        if part.is_truth:
-            raise self._mistake("this is true or false, not a number", part.place)
-        return part
-
-    def _chain(self, inner: Callable[[], _Part], check: Callable[[_Part], _Part], symbols: dict[str, Any]) -> _Part:
-        """Read operands joined by binary operators of one tightness, grouped to the left."""
-        left = inner()
-        while word := self._takes(*symbols):
-            first, second = check(left).means, check(inner()).means
-            left = left._replace(means=partial(_both, symbols[word], first, second))
-        return left
-
-    def _any_of(self) -> _Part:
-        return self._chain(self._all_of, self._truth, {"|": operator.or_})
-
-    def _all_of(self) -> _Part:
-        return self._chain(self._negation, self._truth, {"&": operator.and_})
-
-    def _negation(self) -> _Part:
-        place = self._place
-        if not self._takes("!"):
-            return self._comparison()
-        means = self._truth(self._deeper(self._negation)).means
-        return _Part(lambda o, a, z: means(o, a, z) ^ True, True, place)
-
-    def _comparison(self) -> _Part:
-        left, holds = self._sum(), list[Meaning]()
-        first = left
-        while word := self._takes(*_COMPARISONS):
-            right = self._number(self._sum())
-            holds.append(partial(_both, _COMPARISONS[word], self._number(left).means, right.means))
-            left = right
-        if not holds:
-            return first
-        return _Part(reduce(lambda one, other: partial(_both, operator.and_, one, other), holds), True, first.place)
-
-    def _sum(self) -> _Part:
-        return self._chain(self._product, self._number, {"+": operator.add, "-": operator.sub})
-
-    def _product(self) -> _Part:
-        return self._chain(self._sign, self._number, {"*": operator.mul, "/": _divided})
-
-    def _sign(self) -> _Part:
-        place = self._place
-        if not self._takes("-"):
-            return self._operand()
-        means = self._number(self._deeper(self._sign)).means
-        return _Part(lambda o, a, z: -means(o, a, z), False, place)
-
-    def _deeper(self, inner: Callable[[], _Part]) -> _Part:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise self._mistake(f"nested more than {MAX_DEPTH} deep")
-        part = inner()
-        self._depth -= 1
-        return part
-
-    def _operand(self) -> _Part:
-        kind, word, place = self._tokens[self._at]
-        if kind == "name":
-            return self._reference()
-        if kind == "number":
-            self._at += 1
-            number = float(word)
-            return _Part(lambda o, a, z: number, False, place)
-        if not self._takes("("):
-            raise self._mistake(f"found {word!r}; expected a name, a number or '('")
-        inner = self._deeper(self._any_of)
-        self._expect(")")
-        return inner._replace(place=place)
-
-    def _reference(self) -> _Part:
-        kind, word, place = self._tokens[self._at]
-        self._at += 1
-        is_before = word == BEFORE
-        if is_before:
-            self._expect(".", f" and a name, as in {BEFORE}.{OBSERVATION}")
-            kind, word, _ = self._tokens[self._at]
-            if kind != "name" or word == ACTION:
-                raise self._mistake(f"found {word!r}; expected the name of a number of the observation before the step")
-            self._at += 1
-        index = self._index()
-        if self._kind == "symbol" and self._word in "(.":
-            kind = "calls" if self._word == "(" else f"attributes; only {BEFORE}.NAME has a dot"
-            raise self._mistake(f"found {self._word!r} after {word!r}; predicates have no {kind}")
-        key = None if word in (OBSERVATION, ACTION) else word.strip('"')
-        if self._names is not None and key in self._names:
-            key, index = None, (self._names.index(key), *index)
-        elif self._names is not None and key is not None:
-            raise self._mistake(f"unknown name {key!r}{did_you_mean(key, [*self._names, OBSERVATION, ACTION])}", place)
-        text = self._text[place : self._tokens[self._at][2]].strip()
-        self.references.append(Reference(text, place, is_before, key, index, word == ACTION))
-        pick = partial(_value, key, (index[0] if len(index) == 1 else index) if index else None)
-        if word == ACTION:
-            return _Part(lambda o, a, z: pick(a), False, place)
-        return _Part((lambda o, a, z: pick(o)) if is_before else (lambda o, a, z: pick(z)), False, place)
-
-    def _index(self) -> tuple[int, ...]:
-        """Read ``[i, j]``, if it stands there."""
-        index: list[int] = []
-        if self._takes("["):
-            while not index or self._takes(","):
-                if self._kind != "number" or not self._word.isdigit():
-                    raise self._mistake(f"found {self._word!r}; expected an index, an integer from 0")
-                index.append(int(self._word))
-                self._at += 1
-            self._expect("]")
-        return tuple(index)
+def _one(change: Callable[[Any], Any], means: Meaning, o: Any, a: Any, z: Any) -> Any:
+    return change(means(o, a, z))
 
 
 def _both(combine: Callable[[Any, Any], Any], left: Meaning, right: Meaning, o: Any, a: Any, z: Any) -> Any:
     return combine(left(o, a, z), right(o, a, z))
+
+
+_NOT = partial(operator.xor, True)
+_COMBINED = {"|": operator.or_, "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divided}

@@ -23,7 +23,6 @@ from praemia.machines.guards import Booleans
 from praemia.machines.syntax import REGEX, Token, build, formula_of, mistake, parse
 
 Derived: TypeAlias = frozenset[Formula]
-Placed: TypeAlias = tuple[Formula, int]  # with the place where it begins
 
 MAX_LENGTH = 10_000
 EMPTY = Formula("empty")
@@ -83,37 +82,29 @@ class _Derivation:
         self._nullable: dict[Formula, bool] = {}
         self._derivatives: dict[Formula, int] = {}
         self._texts: dict[Formula, str] = {}
-        self.expression = build(tokens, self._placed)[0]
+        self.expression = build(tokens, self._expression)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The propositions that are read, in the order in which they are written."""
         return self._letters.names
 
-    def _placed(self, token: Token, parts: list[Placed]) -> Placed:
-        return self._expression(token, parts), min([token.place, *(place for _, place in parts)])
-
-    def _expression(self, token: Token, parts: list[Placed]) -> Formula:
-        expressions = [expression for expression, _ in parts]
+    def _expression(self, token: Token, parts: list[Formula]) -> Formula:
         match token.kind:
-            case "|" if not all(map(_is_letter, expressions)):
-                return Formula("either", tuple(dict.fromkeys(expressions)))
+            case "|" if not all(map(_is_letter, parts)):
+                return Formula("either", tuple(dict.fromkeys(parts)))
             case "sequence":
                 result = EMPTY
-                for expression in reversed(expressions):
+                for expression in reversed(parts):
                     result = _sequence(expression, result)
                 return result
             case "*" | "+" | "?":
-                return self._repeated(expressions[0], token.kind)
-            case "!" | "&":
-                self._require_guards(token, parts)
-        return formula_of(token, expressions)
-
-    def _require_guards(self, token: Token, parts: list[Placed]) -> None:
-        """Point at an operand that is longer than a letter."""
-        for expression, place in parts:
-            if not _is_letter(expression):
-                raise mistake("regex", self._text, place, f"{token.text!r} takes guards, and this is not one")
+                return self._repeated(parts[0], token.kind)
+            case "!" | "&" if not all(map(_is_letter, parts)):
+                raise mistake(
+                    "regex", self._text, token.place, f"{token.kind!r} takes guards, not sequences or repetitions"
+                )
+        return formula_of(token, parts)
 
     def _repeated(self, expression: Formula, mark: str) -> Formula:
         if mark == "?":

@@ -21,7 +21,7 @@ LARGEST = 1e100  # far above any reward that is meant, far below where sums over
 class RewardPiece(NamedTuple):
     """A piece of a distribution of rewards: a number, or a uniform interval; and its probability.
 
-    ``praemia.kernels.records`` has the same fields in ``REWARD``, and ``pay``, which draws from one.
+    ``praemia.kernels.records`` has the same fields in ``REWARD``, and ``pay``, which samples from one.
     """
 
     value: float
@@ -46,7 +46,7 @@ class Reward:
 
     Parameters
     ----------
-    values : the numbers that can be paid, or the low ends of intervals; increasing and distinct once it exists.
+    values : the possible numbers, or the low ends of intervals; increasing and distinct once it exists.
     probabilities : their probabilities, positive, summing to 1.
     widths : the widths of the intervals, 0 for a single number; none given: all are single numbers.
 
@@ -70,34 +70,29 @@ class Reward:
                 f"a reward with {len(self.values)} values, {len(self.probabilities)} probabilities and {len(widths)} "
                 "widths; there must be as many of each, and at least one"
             )
-        self._validate_numbers(widths)
         require_distribution("a reward: ", self.probabilities, TOLERANCE)
         merged: dict[tuple[float, float], float] = {}
         for value, width, probability in zip(self.values, widths, self.probabilities, strict=True):
-            key = (float(value), float(width))
-            merged[key] = merged.get(key, 0.0) + float(probability)
-        parts = sorted((*key, probability) for key, probability in merged.items() if probability > 0.0)
-        object.__setattr__(self, "values", tuple(value for value, _, _ in parts))
-        object.__setattr__(self, "widths", tuple(width for _, width, _ in parts))
-        object.__setattr__(self, "probabilities", tuple(probability for _, _, probability in parts))
-
-    def _validate_numbers(self, widths: tuple[float, ...]) -> None:
-        for value, width in zip(self.values, widths, strict=True):
             if not (abs(value) <= LARGEST and abs(value + width) <= LARGEST):
                 raise ModelError(f"a reward of {value:g}; expected a number between -{LARGEST:g} and {LARGEST:g}")
             if not width >= 0.0:
                 raise ModelError(f"a uniform reward from {value:g} to {value + width:g}; the first must be the lower")
+            key = (float(value), float(width))
+            merged[key] = merged.get(key, 0.0) + float(probability)
+        parts = sorted((*key, probability) for key, probability in merged.items() if probability > 0.0)
+        for name, column in zip(("values", "widths", "probabilities"), zip(*parts, strict=True), strict=True):
+            object.__setattr__(self, name, column)
 
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
-        """Pay 1 with the given probability, else 0."""
+        """Return 1 with the given probability, else 0."""
         if not 0.0 <= probability <= 1.0:
             raise ModelError(f"a Bernoulli reward with probability {probability:g}; it must lie in [0, 1]")
         return cls((0.0, 1.0), (1.0 - probability, probability))
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Reward:
-        """Pay a number drawn uniformly from [low, high].
+        """Return a number sampled uniformly from [low, high].
 
         >>> Reward.uniform(-1, 3).mean
         1.0
@@ -106,7 +101,7 @@ class Reward:
 
     @classmethod
     def of(cls, reward: float | Reward) -> Reward:
-        """Turn a number into the reward that always pays it."""
+        """Turn a number into a constant reward."""
         return reward if isinstance(reward, Reward) else cls((float(reward),))
 
     @classmethod
@@ -141,20 +136,16 @@ class Reward:
         total = math.fsum(weight for weight, _ in parts)
         if not total > 0.0:
             raise ModelError(f"rewards are mixed by weights with the sum {total:g}; it must be above 0")
-        mixed = [(value, width, weight * p / total) for weight, law in parts for value, width, p in law.pieces]
-        return cls._of_pieces(mixed)
+        pieces = [(value, weight * p / total, width) for weight, own in parts for value, width, p in own.pieces]
+        return cls(*zip(*pieces, strict=True))
 
     @classmethod
     def sum(cls, first: Reward, second: Reward) -> Reward:
         """Return the distribution of the sum of two independent rewards, of which at most one is uniform."""
         if not first.is_discrete and not second.is_discrete:
             raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
-        return cls._of_pieces((v + w, a + b, p * q) for v, a, p in first.pieces for w, b, q in second.pieces)
-
-    @classmethod
-    def _of_pieces(cls, parts: Iterable[tuple[float, float, float]]) -> Reward:
-        values, widths, probabilities = zip(*parts, strict=True)
-        return cls(values, probabilities, widths)
+        pieces = [(v + w, p * q, a + b) for v, a, p in first.pieces for w, b, q in second.pieces]
+        return cls(*zip(*pieces, strict=True))
 
     @property
     def pieces(self) -> list[RewardPiece]:
@@ -172,7 +163,7 @@ class Reward:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it always pays 0."""
+        """Whether it is always 0."""
         return self.is_constant and self.values[0] == 0.0
 
     @property
@@ -182,12 +173,12 @@ class Reward:
 
     @property
     def lowest(self) -> float:
-        """The least that can be paid."""
+        """The minimum."""
         return self.values[0]
 
     @property
     def highest(self) -> float:
-        """The most that can be paid."""
+        """The maximum."""
         return max(piece.highest for piece in self.pieces)
 
     @property
@@ -201,12 +192,15 @@ class Reward:
         if self.values == (0.0, 1.0) and self.is_discrete:
             return f"Bernoulli({self.probabilities[1]:g})"
         pieces = self.pieces
-        return str(pieces[0]) if len(pieces) == 1 else ", ".join(f"{own} w.p. {own.probability:g}" for own in pieces)
+        return str(pieces[0]) if len(pieces) == 1 else ", ".join(f"P({own}) = {own.probability:g}" for own in pieces)
 
 
 @dataclass(frozen=True)
 class RewardRange:
-    """The rewards that a machine can pay, 0 and 1 always among them, and the map of this range onto [0, 1].
+    """The range of a machine's rewards, 0 always in it, and the map of this range onto [0, 1].
+
+    The range of a machine without rewards is [0, 1]. Scaling all rewards by a constant changes nothing in the unit
+    range.
 
     The map is affine, r ↦ (r − low)/span. Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
     """
@@ -216,9 +210,10 @@ class RewardRange:
 
     @classmethod
     def of(cls, rewards: Iterable[Reward]) -> RewardRange:
-        """Return the smallest range that holds some rewards, 0 and 1."""
-        laws = list(rewards)
-        return cls(min([0.0, *(law.lowest for law in laws)]), max([1.0, *(law.highest for law in laws)]))
+        """Return the smallest range that holds some rewards and 0."""
+        both = [(reward.lowest, reward.highest) for reward in rewards]
+        low, high = min([0.0, *(low for low, _ in both)]), max([0.0, *(high for _, high in both)])
+        return cls(low, high if low < high else 1.0)
 
     @property
     def span(self) -> float:
@@ -230,7 +225,7 @@ class RewardRange:
         return self.low == 0.0 and self.high == 1.0
 
     def number_to_unit(self, reward: float) -> float:
-        """Map what was paid into [0, 1]."""
+        """Map a reward into [0, 1]."""
         return reward if self.is_unit else (reward - self.low) / self.span
 
     def values_from_unit(self, values: Any, horizon: int, discount: float) -> Any:

@@ -1,7 +1,7 @@
 """Rules: what a machine does in a state when a guard holds; and the decision diagrams that are built from rules.
 
 A diagram has one value for every label: the outcomes of the rule that is taken there, in the order in which they were
-written (it decides what a random number draws). So the guards of a state's rules must exclude each other; or, with
+written (outcomes are sampled in it). So the guards of a state's rules must exclude each other; or, with
 ``first_match``, the first rule whose guard holds is taken. ``else`` takes whatever the others leave.
 """
 
@@ -134,14 +134,6 @@ def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions:
             raise RuleError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, propositions)}", rule)
 
 
-def by_source(states: Iterable[str], rules: Iterable[Rule]) -> dict[str, list[Rule]]:
-    """Return the rules of each state, in their order."""
-    grouped: dict[str, list[Rule]] = {state: [] for state in states}
-    for rule in rules:
-        grouped[rule.source].append(rule)
-    return grouped
-
-
 def paying_states(following: Mapping[str, Iterable[Outcomes]], nothing: Reward = ZERO) -> set[str]:
     """Return the states from which anything but ``nothing`` may be paid, given all that can happen in each state."""
     sources: dict[str, set[str]] = {state: set() for state in following}
@@ -165,77 +157,46 @@ def closure(start: Iterable[str], following: Mapping[str, Iterable[str]]) -> set
     return reached
 
 
-class _Overlap(Exception):
-    """Two rules of a state hold on one label."""
+def build_diagrams(
+    states: Iterable[str], rules: Iterable[Rule], idle_reward: Reward, first_match: bool
+) -> StateDiagrams:
+    """Return the diagrams of rules; where none holds, a state stays with the idle reward."""
+    growth = Growth(max_states=MAX_RULES)
+    functions, store, roots = Booleans(growth=growth), Diagrams(growth), []
+    nothing, by_source = store.leaf(None), {state: list[Rule]() for state in states}
+    for rule in rules:
+        by_source[rule.source].append(rule)
+    for state, own in by_source.items():
+        growth.max_nodes = max(len(functions), len(store)) + MAX_GUARD_NODES
+        last, guarded = [rule for rule in own if rule.is_else], [rule for rule in own if not rule.is_else]
+        if len(last) > 1:
+            raise RuleError(f"state {state!r}: a second rule on 'else'; a state has at most one", last[1])
+        if not first_match:
+            _require_exclusive(state, guarded, functions)
+        root = store.leaf(last[0].outcomes if last else (Outcome(state, reward=idle_reward),))
+        for rule in reversed(guarded):  # one that is earlier is laid over those that are later
+            value = {True: rule.outcomes, False: None}.__getitem__
+            where = functions.map(functions.function(rule.guard), value, target=store)
+            root = store.combine(where, root, lambda earlier, _: earlier, {}, unit=nothing)
+        roots.append(root)
+    return StateDiagrams(functions.names, store, tuple(roots))
 
 
-def build_diagrams(rules: Mapping[str, Sequence[Rule]], idle_reward: Reward, first_match: bool) -> StateDiagrams:
-    """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
-    choice = _Choice(first_match)
-    store = Diagrams()
-    roots = []
-    for state, own in rules.items():
-        rest = _rest(state, own, idle_reward)
-        guarded = [rule for rule in own if not rule.is_else]
-        try:
-            root = choice.among([rule.guard for rule in guarded])
-        except _Overlap:
-            raise _overlap_error(state, guarded, choice.functions) from None
-        outcomes = {None: rest} | {number: rule.outcomes for number, rule in enumerate(guarded)}
-        roots.append(choice.store.map(root, outcomes.__getitem__, target=store))
-    return StateDiagrams(choice.functions.names, store, tuple(roots))
-
-
-class _Choice:
-    """Diagrams from a label to the number of the guard that is taken there: None if none holds.
-
-    Many states have the same guards, so diagrams are kept.
-    """
-
-    def __init__(self, first_match: bool) -> None:
-        self._first_match = first_match
-        self._growth = Growth()
-        self.functions, self.store = Booleans(growth=self._growth), Diagrams(self._growth)
-        self._nothing = self.store.leaf(None)
-        self._known: dict[tuple[int, ...], int] = {(): self._nothing}
-
-    def among(self, guards: Sequence[Formula]) -> int:
-        """Return the diagram: if the first guard holds 0, else if the second holds 1, …"""
-        self._growth.max_nodes = max(len(self.functions), len(self.store)) + MAX_GUARD_NODES
-        functions = tuple(map(self.functions.function, guards))
-        if functions not in self._known:
-            root = self._nothing
-            for number, function in enumerate(functions):
-                root = self.store.combine(root, self._where(function, number), self._first, {}, unit=self._nothing)
-            self._known[functions] = root
-        return self._known[functions]
-
-    def _where(self, function: int, number: int) -> int:
-        return self.functions.map(function, lambda holds: number if holds else None, target=self.store)
-
-    def _first(self, earlier: int, later: int) -> int:
-        if self._first_match:
-            return earlier
-        raise _Overlap
-
-
-def _rest(state: str, rules: Sequence[Rule], idle_reward: Reward) -> Outcomes:
-    """Return what happens where no guard holds."""
-    last = [rule for rule in rules if rule.is_else]
-    if len(last) > 1:
-        raise RuleError(f"state {state!r}: a second rule on 'else'; a state has at most one", last[1])
-    return last[0].outcomes if last else (Outcome(state, reward=idle_reward),)
-
-
-def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> RuleError:
-    """Report the first rule that holds where an earlier one does."""
-    first, second, label = next(functions.overlaps(rule.guard for rule in rules))
-    return RuleError(
-        f"state {state!r}: rules {str(rules[first].guard)!r} and {str(rules[second].guard)!r} both match the label "
-        f"{format_label(label)}; make their guards exclude each other, or take the first that holds "
-        "(first_match: true)",
-        rules[second],
-    )
+def _require_exclusive(state: str, rules: Sequence[Rule], functions: Booleans) -> None:
+    """Refuse the first rule of a state that holds where an earlier one does."""
+    earlier = functions.false
+    for rule in rules:
+        function = functions.function(rule.guard)
+        if functions.both(earlier, function) != functions.false:
+            first = next(r for r in rules if functions.both(functions.function(r.guard), function) != functions.false)
+            label = functions.example(functions.both(functions.function(first.guard), function))
+            raise RuleError(
+                f"state {state!r}: rules {str(first.guard)!r} and {str(rule.guard)!r} both match the label "
+                f"{format_label(label)}; make their guards exclude each other, or take the first that holds "
+                "(first_match: true)",
+                rule,
+            )
+        earlier = functions.either(earlier, function)
 
 
 def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:

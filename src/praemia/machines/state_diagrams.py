@@ -76,13 +76,13 @@ class StateDiagrams:
                 results[diagram] = at_node(variable[diagram], results[low[diagram]], results[high[diagram]])
         return [results[root] for root in self.roots]
 
-    def highest(self, worth: Callable[[Any], float]) -> list[float]:
-        """Return for each state the highest worth of its values."""
-        return self.fold(lambda leaf: worth(self.store.value(leaf)), lambda _, low, high: max(low, high))
+    def highest(self, measure: Callable[[Any], float]) -> list[float]:
+        """Return for each state the maximum of a measure of its values."""
+        return self.fold(lambda leaf: measure(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
-    def map_values(self, change: Callable[[Any], Hashable], store: Diagrams | None = None) -> StateDiagrams:
-        """Return the same diagrams, in a store of their own or the one given, with every value changed."""
-        target = Diagrams() if store is None else store
+    def map_values(self, change: Callable[[Any], Hashable]) -> StateDiagrams:
+        """Return the same diagrams, in a store of their own, with every value changed."""
+        target = Diagrams()
         roots = self.fold(lambda leaf: target.leaf(change(self.store.value(leaf))), target.node)
         return StateDiagrams(self.variables, target, tuple(roots))
 
@@ -101,14 +101,21 @@ class StateDiagrams:
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()
         return self.reordered(names, store).roots == other.reordered(names, store).roots
 
-    def example_labels(self) -> list[frozenset[str]]:
-        """Return labels on which every state has all values that it has on any label."""
+    def leaves(self) -> list[int]:
+        """Return the leaves of ``values``, in their order."""
+        return [diagram for diagram in self.store.below(self.roots) if self.store.is_leaf(diagram)]
+
+    def examples(self) -> list[Examples]:
+        """Return for each state a label that leads to each of its leaves."""
 
         def either(variable: int, low: Examples, high: Examples) -> Examples:
             return {leaf: label | {self.variables[variable]} for leaf, label in high.items()} | low
 
-        examples = self.fold(lambda leaf: {leaf: frozenset[str]()}, either)
-        return list(dict.fromkeys(label for own in examples for label in own.values()))
+        return self.fold(lambda leaf: {leaf: frozenset[str]()}, either)
+
+    def example_labels(self) -> list[frozenset[str]]:
+        """Return labels on which every state has all values that it has on any label."""
+        return list(dict.fromkeys(label for own in self.examples() for label in own.values()))
 
 
 def smallest(

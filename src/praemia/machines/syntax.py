@@ -16,7 +16,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -68,7 +68,8 @@ class Token(NamedTuple):
 class Language:
     """What may be written: operators by how they are spelled, and for messages what is expected where.
 
-    ``symbols`` is a pattern of what is read before names are; names that are operators or constants need quotes.
+    ``symbols`` is a pattern of what is read before names are; names that are operators or constants need quotes. Prefix
+    operators bind tightest, but for those in ``loose_prefix``, by kind.
     """
 
     kind: str
@@ -82,11 +83,12 @@ class Language:
     postfix: str = ""
     postfix_tightness: int = 0
     sequence: Infix | None = None
+    loose_prefix: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def token(self) -> re.Pattern[str]:
         quoted = r'"(?:[^"\\\n]|\\["\\])+"'
-        return re.compile(rf"\s*(?:(?P<quoted>{quoted})|(?P<symbol>{self.symbols})|(?P<name>{self.name}))")
+        return re.compile(rf"\s*(?:(?P<symbol>{self.symbols})|(?P<name>{self.name})|(?P<quoted>{quoted}))")
 
     @cached_property
     def prefix_tightness(self) -> int:
@@ -118,9 +120,9 @@ REGEX = Language(
 _STEP = re.compile(r'\s*(?:(?P<end>;)|,|(?P<name>[^\s,;"]+|"(?:[^"\\]|\\.)+"))')
 
 
-def parse(language: Language, text: str) -> list[Token]:
-    """Return a text in postfix order, or raise a ModelError that says where it is wrong."""
-    return _Parser(language, text).run()
+def parse(language: Language, text: str, kind: str | None = None) -> list[Token]:
+    """Return a text in postfix order, or raise a ModelError that says where it is wrong; ``kind`` names it there."""
+    return _Parser(language, text, kind or language.kind).run()
 
 
 def build(tokens: Iterable[Token], make: Callable[[Token, list[Built]], Built]) -> Built:
@@ -168,8 +170,8 @@ def parse_guard(text: str) -> Formula:
 
 
 class _Parser:
-    def __init__(self, language: Language, text: str) -> None:
-        self._language, self._text = language, text
+    def __init__(self, language: Language, text: str, kind: str) -> None:
+        self._language, self._text, self._kind = language, text, kind
         self._output: list[Token] = []
         self._waiting: list[Token] = []  # operators and open brackets whose operands are not complete
         self._num_open = 0
@@ -198,7 +200,9 @@ class _Parser:
         """Take a token where an operand is expected; tell whether it can stand there."""
         language = self._language
         if text in language.prefix:
-            self._waiting.append(Token(language.prefix[text], text, place, 1, language.prefix_tightness))
+            name = language.prefix[text]
+            tightness = language.loose_prefix.get(name, language.prefix_tightness)
+            self._waiting.append(Token(name, text, place, 1, tightness))
         elif text == "(":
             self._waiting.append(Token("(", text, place))
             self._num_open += 1
@@ -239,7 +243,8 @@ class _Parser:
         name, tightness, groups = operator
         self._complete(tightness if groups != "left" else tightness - 1)
         if groups == "all" and self._waiting and self._waiting[-1].kind == name:
-            self._waiting[-1] = self._waiting[-1]._replace(arity=self._waiting[-1].arity + 1)
+            last = self._waiting[-1]
+            self._waiting[-1] = last._replace(arity=last.arity + 1, text=f"{last.text} {text}")
         else:
             self._waiting.append(Token(name, text, place, 2, tightness))
         self._wants_operand = True
@@ -260,7 +265,7 @@ class _Parser:
         operator = language.operator.removesuffix(" or the end") if at_end else language.operator
         stop = "it ends too early" if at_end else f"found {text[place : place + SHOWN].split(maxsplit=1)[0]!r}"
         expected = language.operand if self._wants_operand else operator
-        return mistake(language.kind, text, place, f"{stop}; expected {expected}")
+        return mistake(self._kind, text, place, f"{stop}; expected {expected}")
 
 
 def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
@@ -271,7 +276,9 @@ def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
     where = f"line {line + 1}, column {column + 1}" if "\n" in text else f"column {column + 1}"
     begin = max(0, column - SHOWN_BEFORE)
     part = whole[begin : column + SHOWN_BEFORE]
-    return ModelError(f"{kind}, {where}: {message}\n    {part}\n    {' ' * (column - begin)}^")
+    error = ModelError(f"{kind}, {where}: {message}\n    {part}\n    {' ' * (column - begin)}^")
+    error.place = place
+    return error
 
 
 def parse_trace(text: str) -> list[frozenset[str]]:

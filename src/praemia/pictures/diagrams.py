@@ -1,8 +1,8 @@
 """Draw a machine with Graphviz, or write it as Mermaid text.
 
-The initial state has an arrow from nowhere, an absorbing one a double border. Edges that pay are blue and heavier, what
-is wrong is red. A machine made from a formula has below each state what is left to be satisfied. It goes from left to
-right unless that is wider than a page and from top to bottom is not. More than 30 nodes are an overview, without
+The initial state has an arrow from nowhere, a terminal one a double border. Edges with a reward are blue and heavier,
+what is wrong is red. A machine made from a formula has below each state what is left to be satisfied. It goes from left
+to right, or from top to bottom where that is larger on a page. A machine of more than 40 edges is an overview, without
 guards. Graphviz comes with the extra ``diagrams``; Mermaid text needs nothing.
 """
 
@@ -10,33 +10,33 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import re
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from functools import cache, lru_cache
+from typing import Any
 
 from praemia.errors import SizeError, require
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
-from praemia.pictures.layout import scaled
-from praemia.pictures.machine_graph import Annotated, DrawnNode, EdgeLine, edge_lines, is_absorbing, machine_graph
-from praemia.pictures.scene import INK, PAPER, Inset, Scene
+from praemia.pictures.machine_graph import Annotated, EdgeLine, edge_lines, is_terminal, machine_graph
+from praemia.pictures.scene import INK, PAPER, Inset, Scene, scaled
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
-MAX_LABELLED = 30  # nodes; of more only an overview is drawn
+MAX_EDGES = 40  # between nodes; of more only an overview is drawn
 MAX_LINES = 8  # beside an edge
-PAGE_WIDTH = 900.0  # points
+PAGE_WIDTH = 900.0  # pixels
 MAX_BESIDE = 14  # states of a machine beside a map; larger ones have a drawing of their own
 LARGEST, LEGIBLE = 1.1, 0.75  # the largest and the smallest scale, in pixels for a point
 LIT = "#ffc44d"  # orange of Okabe and Ito's palette, lighter: black text stays legible on it
 
 _FONT = "DejaVu Sans,Helvetica,Arial,sans-serif"
-_LINE, _PAYS, _WRONG, _FILL = "#333333", "#0072B2", "#D55E00", "#F4F4F4"  # the blue and red of Okabe and Ito's palette
+_LINE, _REWARD, _WRONG, _FILL = "#333333", "#0072B2", "#D55E00", "#F4F4F4"  # blue and red of Okabe and Ito's palette
 _GRAPH = {"nodesep": "0.45", "ranksep": "0.7", "pad": "0.1", "bgcolor": PAPER, "fontname": _FONT, "fontsize": "13"}
 _NODE = {"style": "filled", "fillcolor": _FILL, "color": _LINE, "fontname": _FONT, "fontsize": "13", "fontcolor": INK}
 _EDGE = {"color": _LINE, "arrowsize": "0.8", "fontname": _FONT, "fontsize": "11", "fontcolor": INK}
@@ -48,64 +48,61 @@ _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
 _SVG_NAMES = re.compile(r"<!--.*?-->\n|<title>.*?</title>\n")  # of nodes and edges within Graphviz
 
 
-class MachineDrawing(Drawing):
-    """One machine, or several side by side; as text, in the language of Mermaid."""
+def machine_drawing(*machines: Annotated) -> Drawing:
+    """Draw one machine, or several side by side; as text, in the language of Mermaid."""
+    for item in machines:
+        if item.machine.num_states > MAX_DRAWN:
+            raise SizeError(
+                f"a machine of {item.machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}"
+            )
 
-    text_ending: ClassVar[str] = ".mmd"
+    @cache
+    def laid_out() -> tuple[str, Scene]:
+        dot, whole, scale = _laid_out(machines)
+        return dot, replace(scaled(whole, scale), title=machines[0].title or "")
 
-    def __init__(self, *machines: Annotated) -> None:
-        self.machines = machines
-
-    @classmethod
-    def of(cls, machine: RewardMachine, title: str | None = None) -> MachineDrawing:
-        """Draw a machine as it is."""
-        return cls(Annotated(machine, title))
-
-    @cached_property
-    def _drawn(self) -> tuple[str, Scene]:
-        return _laid_out(self._drawable)
-
-    @property
-    def scene(self) -> Scene:
-        whole = self._drawn[1]
-        return replace(scaled(whole, min(LARGEST, PAGE_WIDTH / whole.width)), title=self.machines[0].title or "")
-
-    @property
-    def _drawable(self) -> tuple[Annotated, ...]:
-        for item in self.machines:
-            if item.machine.num_states > MAX_DRAWN:
-                raise SizeError(
-                    f"a machine of {item.machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}"
-                )
-        return self.machines
-
-    @property
-    def writers(self) -> Mapping[str, Callable[[], bytes]]:
-        """What a file holds, by its ending."""
-        return {
-            **super().writers,
-            ".pdf": lambda: _draw(self._drawn[0], "pdf"),
-            ".dot": lambda: self._drawn[0].encode(),
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(_mermaid(item) for item in self._drawable)
-
-    def __repr__(self) -> str:
-        return f"MachineDrawing({', '.join(repr(item.machine) for item in self.machines)})"
+    formats = {".pdf": lambda: _draw(laid_out()[0], "pdf"), ".dot": lambda: laid_out()[0].encode()}
+    name = ", ".join(repr(item.machine) for item in machines)
+    return Drawing(name, lambda: laid_out()[1], lambda: "\n".join(map(_mermaid, machines)), ".mmd", formats)
 
 
-def _laid_out(machines: Sequence[Annotated], direction: str = "LR", lit: str | None = None) -> tuple[str, Scene]:
-    """Return machines in the language of Graphviz and as it draws them, with a point as the unit.
+def draw_machine(machine: RewardMachine, title: str | None = None) -> Drawing:
+    """Draw a machine as it is."""
+    return machine_drawing(Annotated(machine, title))
 
-    They go in a direction, or the other way if that is less wide and this is wider than a page.
+
+def machine_beside(
+    machine: RewardMachine, width: float, height: float, direction: str = "LR", lit: str | None = None
+) -> Scene | None:
+    """Draw a machine within so many pixels, perhaps with a state highlighted; None if it is not legible."""
+    if machine.num_states > MAX_BESIDE:
+        return None
+    _, whole, scale = _laid_out([Annotated(machine)], width, height, direction, lit)
+    return scaled(whole, scale) if scale >= LEGIBLE else None
+
+
+def _laid_out(
+    machines: Sequence[Annotated],
+    width: float = PAGE_WIDTH,
+    height: float = math.inf,
+    direction: str = "LR",
+    lit: str | None = None,
+) -> tuple[str, Scene, float]:
+    """Return machines as DOT text and as Graphviz draws them, in points, with the scale at which they fit a box.
+
+    They go in a direction, or the other way if the first would be made smaller and the second less so.
     """
-    dot = _dot(machines, direction, lit)
-    scene = _scene(dot)
-    if scene.width > PAGE_WIDTH:
-        other = _dot(machines, "TB" if direction == "LR" else "LR", lit)
-        dot, scene = min((dot, scene), (other, _scene(other)), key=lambda each: each[1].width)
-    return dot, scene
+    best: tuple[str, Scene, float] | None = None
+    for way in (direction, "TB" if direction == "LR" else "LR"):
+        dot = _dot(machines, way, lit)
+        scene = _scene(dot)
+        scale = min(LARGEST, width / scene.width, height / scene.height)
+        if best is None or scale > best[2]:
+            best = dot, scene, scale
+        if scale >= 1.0:
+            break
+    assert best is not None
+    return best
 
 
 def _scene(dot: str) -> Scene:
@@ -116,8 +113,7 @@ def _scene(dot: str) -> Scene:
         raise SizeError("Graphviz has drawn a page without a size; expected a viewBox that begins at 0")
     size = (float(head[1]), float(head[2]))
     elements = _SVG_NAMES.sub("", svg[svg.index("<g ") : svg.rindex("</svg>")])
-    inset = Inset(0.0, 0.0, *size, size, elements, lambda scale: _draw(dot, "png", 72.0 * scale))
-    return Scene(*size, (inset,))
+    return Scene(*size, (Inset(0.0, 0.0, *size, size, elements, lambda scale: _draw(dot, "png", 72.0 * scale)),))
 
 
 @lru_cache(4 * MAX_BESIDE)  # in a GIF a machine is drawn in every frame, and measured before
@@ -132,23 +128,9 @@ def _draw(dot: str, form: str, dots_per_inch: float = 72.0) -> bytes:
     return drawing
 
 
-def machine_beside(
-    machine: RewardMachine, width: float, height: float, direction: str = "LR", lit: str | None = None
-) -> Scene | None:
-    """Draw a machine beside a map, within so many pixels, perhaps with a state lit; None if it is not legible."""
-    if machine.num_states > MAX_BESIDE:
-        return None
-    _, whole = _laid_out([Annotated(machine)], direction, lit)
-    scale = min(LARGEST, width / whole.width, height / whole.height)
-    return scaled(whole, scale) if scale >= LEGIBLE else None
-
-
 @contextmanager
 def _fontconfig_muted() -> Iterator[None]:
-    """Drop Fontconfig's warnings from standard error, and nothing else.
-
-    pygraphviz's wheel has an older Fontconfig than many systems. It complains, from C, about settings it does not know.
-    """
+    """Drop the warnings of Fontconfig from standard error: pygraphviz's wheel has an older one than many systems."""
     try:
         stderr = os.dup(2)
     except OSError:  # standard error is closed
@@ -168,7 +150,7 @@ def _fontconfig_muted() -> Iterator[None]:
 
 
 def _dot(machines: Sequence[Annotated], direction: str, lit: str | None) -> str:
-    """Return machines in the language of Graphviz, each below its title."""
+    """Return machines as DOT text, each below its title."""
     require("pygraphviz")
     from pygraphviz import AGraph
 
@@ -176,43 +158,45 @@ def _dot(machines: Sequence[Annotated], direction: str, lit: str | None) -> str:
     graph.graph_attr.update(_GRAPH, rankdir=direction)
     graph.node_attr.update(_NODE)
     graph.edge_attr.update(_EDGE)
-    for number, item in enumerate(machines):
+    for i, item in enumerate(machines):
         # A cluster has a layout of its own, which is worse: one machine is none.
-        part = graph if len(machines) == 1 else graph.add_subgraph(name=f"cluster{number}", color=PAPER)
+        part = graph if len(machines) == 1 else graph.add_subgraph(name=f"cluster{i}", color=PAPER)
         if item.title is not None:
             part.graph_attr.update(label=f"<{_wrapped(item.title, _TITLE_WIDTH)}>", labelloc="t", fontcolor=INK)
-        _add_machine(part, item, f"m{number}", lit)
+        _add_machine(part, item, f"m{i}", lit)
     text: str = graph.to_string()
     return text
 
 
 def _add_machine(part: Any, item: Annotated, prefix: str, lit: str | None) -> None:
     """Add a machine's nodes and edges to a graph of Graphviz, or to a part of one."""
-    graph = machine_graph(item)
+    graph, wrong = machine_graph(item), {state for state, _ in item.wrong}
     part.add_node(f"{prefix}start", shape="point", width="0.06", fillcolor=_LINE, label="")
-    part.add_edge(f"{prefix}start", f"{prefix}s{graph.initial}")
-    for i, node in enumerate(graph.nodes):
-        look = {"peripheries": "2" if is_absorbing(item.machine, node.states[-1]) else "1"}
-        if item.wrong_states.intersection(node.states):
-            look |= {"color": _WRONG, "penwidth": "2"}
-        if lit in node.states:
-            look |= {"fillcolor": LIT, "penwidth": "2"}
-        part.add_node(f"{prefix}s{i}", label=_node_text(item, node), **look)
+    for i, states in enumerate(graph.nodes):
+        style = {"peripheries": "2" if is_terminal(item.machine, states[-1]) else "1"}
+        if wrong.intersection(states):
+            style |= {"color": _WRONG, "penwidth": "2"}
+        if lit in states:
+            style |= {"fillcolor": LIT, "penwidth": "2"}
+        part.add_node(f"{prefix}s{i}", label=_node_text(item, states), **style)
+        if item.machine.initial in states:
+            part.add_edge(f"{prefix}start", f"{prefix}s{i}")
     for (source, target), lines in graph.edges.items():
-        look = {}
+        style = {}
         if colours := {_colour(line) for line in lines} - {INK}:
-            look = {"color": _WRONG if _WRONG in colours else _PAYS, "penwidth": "1.8"}
-        if len(graph.nodes) <= MAX_LABELLED:
-            look["label"] = _edge_text(lines, _LOOP_WIDTH if source == target else _GUARD_WIDTH)
-        part.add_edge(f"{prefix}s{source}", f"{prefix}s{target}", **look)
+            style = {"color": _WRONG if _WRONG in colours else _REWARD, "penwidth": "1.8"}
+        if len(graph.edges) <= MAX_EDGES:
+            style["label"] = _edge_text(lines, _LOOP_WIDTH if source == target else _GUARD_WIDTH)
+        part.add_edge(f"{prefix}s{source}", f"{prefix}s{target}", **style)
 
 
-def _node_text(item: Annotated, node: DrawnNode) -> str:
+def _node_text(item: Annotated, states: Sequence[str]) -> str:
     """Write a node, and below it what it stands for where the name does not say so, and its note."""
-    state = node.states[0]
-    if len(node.states) > 1:
-        name = f"{_markup(state)} … {_markup(node.states[-1])}"
-        lines = [f"{len(node.states)} states, each step on", _wrapped(node.step, _MEANING_WIDTH)]
+    state = states[0]
+    if len(states) > 1:
+        name = f"{_markup(state)} … {_markup(states[-1])}"
+        step = ", ".join(line.text for line in edge_lines(item)[state] if line.target == states[1])
+        lines = [f"{len(states)} states, each step on", _wrapped(step, _MEANING_WIDTH)]
     else:
         name, meaning = _markup(state), item.machine.meanings[state]
         lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
@@ -235,7 +219,7 @@ def _edge_text(lines: Sequence[EdgeLine], width: int) -> str:
 
 
 def _colour(line: EdgeLine) -> str:
-    return _WRONG if line.is_wrong else _PAYS if line.pays else INK
+    return _WRONG if line.is_wrong else _REWARD if line.has_reward else INK
 
 
 def _wrapped(text: str, width: int) -> str:
@@ -260,7 +244,7 @@ def _mermaid(item: Annotated) -> str:
         for line in leaving:
             ends = f"s{machine.index[source]} --> s{machine.index[line.target]}"
             lines.append(f"    {ends} : {_mermaid_text(line.text)}")
-    lines += [f"    s{machine.index[state]} --> [*]" for state in machine.states if is_absorbing(machine, state)]
+    lines += [f"    s{machine.index[state]} --> [*]" for state in machine.states if is_terminal(machine, state)]
     return "\n".join(lines)
 
 

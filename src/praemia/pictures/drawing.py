@@ -1,12 +1,11 @@
-"""Something drawn: the one way in which maps, policies and machines are shown in notebooks, printed and saved."""
+"""Something drawn: how maps, policies and machines are shown in notebooks, printed and saved."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from praemia.errors import ParameterError
 from praemia.files.atomic_io import write_whole
@@ -14,19 +13,28 @@ from praemia.pictures.renderers import render_png, render_svg
 from praemia.pictures.scene import Scene
 
 
-class Drawing(ABC):
-    """A scene and a text that show the same: a notebook displays it, ``print`` writes it as text, ``save`` a file."""
+class Drawing:
+    """A scene and a text that show the same: a notebook displays it, ``print`` writes it as text, ``save`` a file.
 
-    text_ending: ClassVar[str] = ".txt"
+    ``formats`` are further ways to write it, by the ending of a file.
+    """
 
-    @property
-    @abstractmethod
+    def __init__(
+        self,
+        name: str,
+        make_scene: Callable[[], Scene],
+        make_text: Callable[[], str],
+        text_ending: str = ".txt",
+        formats: Mapping[str, Callable[[], bytes]] | None = None,
+    ) -> None:
+        self._name, self._make_scene, self._make_text = name, make_scene, make_text
+        own = {".svg": lambda: self.svg.encode(), ".png": lambda: render_png(self.scene)}
+        self._writers = {**own, text_ending: lambda: f"{self}\n".encode(), **(formats or {})}
+
+    @cached_property
     def scene(self) -> Scene:
         """What is drawn."""
-
-    @abstractmethod
-    def __str__(self) -> str:
-        """Return the text, without an end of its last line."""
+        return self._make_scene()
 
     @property
     def svg(self) -> str:
@@ -36,19 +44,16 @@ class Drawing(ABC):
     def _repr_svg_(self) -> str:
         return self.svg
 
-    @property
-    def writers(self) -> Mapping[str, Callable[[], bytes]]:
-        """What a file holds, by its ending."""
-        return {
-            ".svg": lambda: self.svg.encode(),
-            ".png": lambda: render_png(self.scene),
-            self.text_ending: lambda: f"{self}\n".encode(),
-        }
+    def __str__(self) -> str:
+        return self._make_text()
+
+    def __repr__(self) -> str:
+        return f"Drawing({self._name})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a file; its ending chooses one of ``writers``."""
-        *others, last = self.writers
-        write = self.writers.get(Path(path).suffix.lower())
+        """Write the drawing to a file, in the format of its ending."""
+        *others, last = self._writers
+        write = self._writers.get(Path(path).suffix.lower())
         if write is None:
             raise ParameterError(f"cannot draw {str(path)!r}; expected a file {', '.join(others)} or {last}")
         write_whole(Path(path), write())

@@ -1,4 +1,4 @@
-"""An episode to be watched: a GIF in which the agent moves and the machine's state is lit."""
+"""An episode as a GIF in which the agent moves and the machine's state is highlighted."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
 from praemia.pictures.diagrams import LIT, machine_beside
-from praemia.pictures.layout import beside, label, page, scaled, stack
 from praemia.pictures.policy_page import GAP, MAX_WIDTH
 from praemia.pictures.renderers import render_image
-from praemia.pictures.scene import GREY, INK, Area, Line, Scene
+from praemia.pictures.scene import GREY, INK, Area, Line, Scene, beside, label, page, scaled, stack
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Point
-from praemia.tasks.task import Task
 
 MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds
@@ -38,42 +36,38 @@ class Moment(NamedTuple):
 
 
 def watched(episode: Episode) -> tuple[Step, ...]:
-    """Return the steps up to the one after which nothing more can be paid."""
+    """Return the steps up to the one after which there are no more rewards."""
     settled = episode.task.machine.settled_states
     ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
     return episode.steps[: ends[0] + 1] if ends else episode.steps
 
 
 def moments(episode: Episode) -> Iterator[Moment]:
-    """Yield the start of an episode and what each step leads to."""
-    first, total = episode.steps[0], 0.0
-    yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.max_steps}")
-    weights = step_weights(len(episode), episode.task.discount).tolist()
+    """Yield the start of an episode and the outcome of each step."""
+    task, first, total = episode.task, episode.steps[0], 0.0
+    yield Moment(first.observation, first.machine_state, f"before step 1 of {task.max_steps}")
+    weights = step_weights(len(episode), task.discount).tolist()
     for step in watched(episode):
-        counts = weights[step.step] * step.reward
-        total += counts
-        yield Moment(step.next_observation, step.next_machine_state, _line(episode.task, step, counts, total))
+        discounted = weights[step.step] * step.reward
+        total += discounted
+        parts = [task.mdp.action_name(step.action), format_label(set(step.label)) if step.label else ""]
+        parts.append(f"reward {step.reward:g}" if step.reward else "")
+        parts.append(f"discounted {discounted:.3g}" if discounted != step.reward else "")
+        so_far = f"; return {total:{'g' if task.discount == 1.0 else '.3g'}} so far" if total else ""
+        line = f"step {step.step + 1} of {task.max_steps}: {', '.join(filter(None, parts))}{so_far}"
+        yield Moment(step.next_observation, step.next_machine_state, line)
 
 
-def _line(task: Task, step: Step, counts: float, total: float) -> str:
-    label = f", {format_label(set(step.label))}" if step.label else ""
-    paid = f", paid {step.reward:g}" if step.reward else ""
-    if counts != step.reward:
-        paid += f", which counts {counts:.3g}"
-    so_far = f"; {total:{'g' if task.discount == 1.0 else '.3g'}} so far" if total else ""
-    return f"step {step.step + 1} of {task.max_steps}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
-
-
-def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
-    """Write an episode as a GIF that plays for ever; ``progress`` is told how many frames of how many are rendered."""
+def save_gif(episode: Episode, path: str | Path, on_progress: Callable[[int, int], None] | None = None) -> None:
+    """Write an episode as a GIF that plays for ever; ``on_progress`` is called with the frames done and all frames."""
     count = len(watched(episode)) + 1
     if count > MAX_FRAMES:
         raise SizeError(f"an episode of {count:,} frames is too long for a GIF; at most {MAX_FRAMES:,} are rendered")
     images = []
     for frame in frames(episode):
         images.append(render_image(frame).quantize(COLOURS))
-        if progress:
-            progress(len(images), count)
+        if on_progress:
+            on_progress(len(images), count)
     save_images(images, path, 1000 / FRAME)
 
 
@@ -90,9 +84,8 @@ def frames(episode: Episode) -> Iterator[Scene]:
 
     The machine stands beside the map if there is room, else below it.
     """
-    task, story = episode.task, list(moments(episode))
-    picture, machine = task_picture(task), task.machine
-    across, down = picture.extent
+    task, story, picture = episode.task, list(moments(episode)), task_picture(episode.task)
+    machine, (across, down) = task.machine, picture.extent
     cell, bare = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down), map_scene(picture)
     room: tuple[float, float, str] = (MAX_WIDTH - across * cell - GAP, down * cell + GAP, "TB")
     join = beside

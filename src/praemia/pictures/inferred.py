@@ -1,8 +1,7 @@
-"""Draw an inferred machine with its support, beside the truth where it is known.
+"""Draw an inferred machine with how often each edge was observed, beside the true machine where that is given.
 
-A state shows how many steps were taken in it and, beside the truth, the true states it stands for. An edge shows how
-often it was taken. What differs from the truth is red in both drawings: rewards that only one of them can pay, and true
-chances outside their intervals.
+What differs from the truth is red in both: rewards that only one of them can give, and true probabilities outside their
+intervals. Beside the truth, a state names the true states it stands for.
 """
 
 from __future__ import annotations
@@ -11,29 +10,29 @@ from praemia.inference.answer import Inference
 from praemia.inference.comparing import compare_machines
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
-from praemia.pictures.diagrams import MachineDrawing
+from praemia.pictures.diagrams import machine_drawing
+from praemia.pictures.drawing import Drawing
 from praemia.pictures.machine_graph import Annotated
 from praemia.text_tables import plural
 
 
-def inference_drawing(inference: Inference, truth: RewardMachine | None = None) -> MachineDrawing:
+def inference_drawing(inference: Inference, truth: RewardMachine | None = None) -> Drawing:
     """Draw an inferred machine; beside the true machine, if it is given."""
 
     def count(rule: Rule, outcome: Outcome) -> str:
-        """Write how often an outcome of a rule was observed."""
         edges = (edge for edge in inference.edges if (edge.source, edge.target) == (rule.source, outcome.target))
         return f"{sum(edge.count for edge in edges if rule.guard.holds(edge.label)):,}×"
 
     title = f"inferred from {plural(inference.num_episodes, 'episode')}"
     notes = {state: plural(steps, "step") for state, steps in inference.visits.items()}
     if truth is None:
-        return MachineDrawing(Annotated(inference.machine, title, notes, count))
+        return machine_drawing(Annotated(inference.machine, title, notes, count))
     truth = truth.over(inference.machine.propositions)
     compared = compare_machines(inference.machine, truth, inference.edges)
-    for state in notes:
-        notes[state] += f" · {' or '.join(compared.partners[state]) or 'no true state'}"
-    wrong = {(state, label) for state, _, label in compared.differences}
-    truly_wrong = {(state, label) for _, state, label in compared.differences}
-    return MachineDrawing(
+    notes = {
+        state: f"{own} · {' or '.join(compared.partners[state]) or 'no true state'}" for state, own in notes.items()
+    }
+    wrong, truly_wrong = ({(ends[i], label) for *ends, label in compared.differences} for i in (0, 1))
+    return machine_drawing(
         Annotated(inference.machine, title, notes, count, wrong), Annotated(truth, "the truth", wrong=truly_wrong)
     )

@@ -1,16 +1,15 @@
 """What is drawn of a machine: its states and edges, few and short enough to be read.
 
-All outcomes from one state to another are one edge with several lines, ``guard | probability, reward``, with three
-significant digits and without a probability of 1. The guards of a state exclude each other, so each is true by itself,
-in whatever order they are read; one that denies all other propositions is *only served*. Three or more states in a row
-with equal steps are one node, *loop-1 … loop-20*. The step that no rule matches is an edge only if its reward is not 0.
+All outcomes from one state to another are one edge with several lines, ``guard | probability, reward``. The guards of a
+state exclude each other, so each is true by itself, in any order; one that denies all other propositions is *only
+served*. Three or more states in a row with equal steps are one node, *loop-1 … loop-20*.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,68 +34,53 @@ class Annotated:
     edge_note: Callable[[Rule, Outcome], str] = lambda rule, outcome: ""
     wrong: Collection[tuple[str, Label]] = ()
 
-    @property
-    def wrong_states(self) -> set[str]:
-        return {state for state, _ in self.wrong}
-
 
 class EdgeLine(NamedTuple):
     """One outcome of one rule, as a line beside its edge."""
 
     target: str
     text: str
-    pays: bool
+    has_reward: bool
     note: str = ""
     is_wrong: bool = False
 
 
-class DrawnNode(NamedTuple):
-    """A state, or several in a row that are drawn as one; ``step`` is then what leads from each to the next."""
-
-    states: tuple[str, ...]
-    step: str = ""
-
-
 class MachineGraph(NamedTuple):
-    """The nodes of a machine, the index of the initial one, and all that leads from one node to another."""
+    """The nodes of a machine, each a state or several in a row, and the lines from one node to another."""
 
-    nodes: tuple[DrawnNode, ...]
-    initial: int
+    nodes: Sequence[tuple[str, ...]]
     edges: Mapping[tuple[int, int], Sequence[EdgeLine]]
 
 
-def is_absorbing(machine: RewardMachine, state: str) -> bool:
-    """Tell whether a state is never left."""
+def is_terminal(machine: RewardMachine, state: str) -> bool:
+    """Return whether a state is never left."""
     return all(outcome.target == state for outcomes in machine.possible_outcomes(state) for outcome in outcomes)
 
 
 def machine_graph(item: Annotated) -> MachineGraph:
-    """Return what is drawn of a machine. States with notes or marks stand alone."""
-    machine = item.machine
+    """Return what is drawn of a machine. States with notes or faults stand alone."""
     lines = edge_lines(item)
-    nodes = tuple(_nodes(machine, lines, {*item.state_notes, *item.wrong_states}))
-    index = {state: i for i, node in enumerate(nodes) for state in node.states}
-    edges: dict[tuple[int, int], list[EdgeLine]] = {}
-    for i, node in enumerate(nodes):
-        for state in node.states:
-            for line in lines[state]:
-                is_within = state != node.states[-1] and index[line.target] == i
-                between = [] if is_within else edges.setdefault((i, index[line.target]), [])
-                if line not in between:
-                    between.append(line)
-    return MachineGraph(nodes, index[machine.initial], edges)
+    nodes = _runs(item.machine, lines, {*item.state_notes, *(state for state, _ in item.wrong)})
+    index = {state: i for i, node in enumerate(nodes) for state in node}
+    edges: dict[tuple[int, int], dict[EdgeLine, None]] = {}
+    for state, leaving in lines.items():
+        i = index[state]
+        for line in leaving:
+            if state == nodes[i][-1] or index[line.target] != i:  # the steps of a run are written in its node
+                edges.setdefault((i, index[line.target]), {})[line] = None
+    return MachineGraph(nodes, {ends: [*own] for ends, own in edges.items()})
 
 
 def edge_lines(item: Annotated) -> dict[str, list[EdgeLine]]:
-    """Return the lines of all edges that leave each state."""
+    """Return the lines of all edges that leave each state; a step without a rule has one if its reward is not 0."""
     machine = item.machine
     lines: dict[str, list[EdgeLine]] = {state: [] for state in machine.states}
     for rule in machine.exclusive_rules:
         is_wrong = any(state == rule.source and rule.guard.holds(label) for state, label in item.wrong)
         guard = guard_text(rule.guard, machine.propositions)
-        for outcome in rule.outcomes:
-            text, pays = edge_text(guard, outcome), outcome.reward.mean > 0.0
-            lines[rule.source].append(EdgeLine(outcome.target, text, pays, item.edge_note(rule, outcome), is_wrong))
+        for out in rule.outcomes:
+            note, has_reward = item.edge_note(rule, out), out.reward.mean > 0.0
+            lines[rule.source].append(EdgeLine(out.target, edge_text(guard, out), has_reward, note, is_wrong))
     ruled = {rule.source for rule in machine.exclusive_rules if rule.is_else}
     for state in {*machine.states} - ruled if machine.idle_reward.mean else ():
         idle = Outcome(state, reward=machine.idle_reward)
@@ -117,7 +101,7 @@ def guard_text(guard: Formula, propositions: Collection[str]) -> str:
 
 
 def edge_text(guard: str, outcome: Outcome) -> str:
-    """Write an edge as ``guard | probability, reward``, without a probability of 1."""
+    """Write an edge as ``guard | probability, reward`` with three significant digits, without a probability of 1."""
     reward = str(outcome.reward)
     if len(reward) > LONGEST_REWARD:
         reward = f"mean {outcome.reward.mean}"
@@ -127,37 +111,32 @@ def edge_text(guard: str, outcome: Outcome) -> str:
     return f"{guard} | " + _DECIMALS.sub(lambda match: f"{float(match[0]):.3g}", chance + reward)
 
 
-def _nodes(
+def _runs(
     machine: RewardMachine, lines: Mapping[str, Sequence[EdgeLine]], apart: Collection[str]
-) -> Iterator[DrawnNode]:
-    """Yield the nodes: runs of equal steps, and the states that are in none."""
+) -> list[tuple[str, ...]]:
+    """Return runs of states with equal steps from each to the next, and the states that are in none."""
     sources: dict[str, set[str]] = {state: set() for state in machine.states}
     for state, leaving in lines.items():
         for line in leaving:
             sources[line.target] |= {state} - {line.target}
     # A state that is entered from one other alone may follow it.
-    followers = {state for state in machine.states if len(sources[state]) == 1} - {machine.initial, *apart}
+    free = {state for state in machine.states if len(sources[state]) == 1} - {machine.initial, *apart}
+
+    def step(state: str, following: str) -> list[tuple[str, str]]:
+        names = {state: "itself", following: "next"}
+        return [(line.text, names.get(line.target, f"state {line.target}")) for line in lines[state]]
+
+    nodes: list[tuple[str, ...]] = []
     taken: set[str] = set()
     for state in machine.states:
         if state in taken:
             continue
-        run = [state] if state in apart else _run(state, lines, followers - taken)
-        run = run if len(run) >= SHORTEST_RUN else [state]
-        taken |= {*run}
-        steps = [line.text for line in lines[state] if line.target in run[1:]]
-        yield DrawnNode(tuple(run), ", ".join(steps))
-
-
-def _run(state: str, lines: Mapping[str, Sequence[EdgeLine]], followers: set[str]) -> list[str]:
-    """Return a state with those that follow it one after the other, as long as the steps are equal."""
-    run: list[str] = [state]
-    first: list[tuple[str, str]] | None = None
-    while len(ways := {line.target for line in lines[run[-1]]} & followers - {*run}) == 1:
-        (following,) = ways
-        names = {run[-1]: "itself", following: "next"}
-        step = [(line.text, names.get(line.target, f"state {line.target}")) for line in lines[run[-1]]]
-        first = first or step
-        if step != first:
-            break
-        run.append(following)
-    return run
+        run = [state]
+        while len(ways := {line.target for line in lines[run[-1]]} & free - taken - {*run}) == 1 and state not in apart:
+            (following,) = ways
+            if len(run) > 1 and step(run[-1], following) != step(run[0], run[1]):
+                break
+            run.append(following)
+        nodes.append(tuple(run) if len(run) >= SHORTEST_RUN else (state,))
+        taken |= {*nodes[-1]}
+    return nodes

@@ -2,32 +2,51 @@
 
 Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
 the time left: the arrow is the action of the step at which the place is visited most, among those at which it matters.
-It is faint where every other action is always as good. If actions are not moves in the plane, their names stand in the
-places. If cells are too small to read them, only the shading is drawn. An orange frame is where the policy loses more
-than 1% of the optimal value.
+It is faint where every other action is always as good. Actions that are no moves are written by name. If cells are too
+small for actions, only the shading is drawn. An orange frame is where the policy loses more than 1% of the optimum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.pictures.diagrams import machine_beside
-from praemia.pictures.footprints import NEVER, Footprint, footprint, states_to_show
-from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled, stack
-from praemia.pictures.scene import GREY, INK, LINE, PAPER, Area, Item, Line, Scene, Text, arrow, place, text_width
-from praemia.pictures.task_picture import COLOURS, MAX_SPOTS, fitted, ground, legend, task_picture
-from praemia.planning.exact import evaluate, model_of, solve
-from praemia.planning.policy import PolicyLike
+from praemia.pictures.scene import (
+    GREY,
+    INK,
+    LINE,
+    MARGIN,
+    Area,
+    Item,
+    Line,
+    Scene,
+    Text,
+    arrow,
+    beside,
+    flow,
+    label,
+    page,
+    place,
+    scaled,
+    stack,
+    text_width,
+)
+from praemia.pictures.task_picture import COLOURS, fitted, ground, legend, task_picture, with_axes
+from praemia.planning.exact import Plan, evaluate, losses, max_losses, model_of, occupancy, solve
+from praemia.planning.policy import PolicyLike, policy_for
 from praemia.tasks.base import BaseTask
-from praemia.tasks.picture import Axis, Picture
-from praemia.tasks.task import Task
+from praemia.tasks.model import step_weights
+from praemia.tasks.picture import Picture
 from praemia.text_tables import are, plural
 
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
+NEVER = 1e-12  # visits, and shares of the largest stake
+SMALL = 0.01  # of the optimal value: a place that loses less is not framed
+MAX_PANELS = 6
 UNVISITED, LOSES = "#e3e5e8", "#d55e00"
 DARKEST = (0, 79, 140)
 DARK = 0.6  # of the darkest tint: what is written on darker ones is white
@@ -35,92 +54,120 @@ FAINT, FAINT_ON_DARK = "#b9c0c9", "#6c9ac2"
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
-HATCHES = tuple(Line(((x - 0.2, 0.2), (x + 0.2, -0.2)), "#8b94a0", 0.05) for x in (-0.25, 0.0, 0.25))
+HATCH = [Line(((a, -b), (b, -a)), LINE, 0.03) for a, b in ((-0.45, 0.0), (-0.45, 0.45), (0.0, 0.45))]
 SMALLEST_CELL = 14.0  # pixels, for actions; in smaller cells only the shading is drawn
-
-
-def has_map(task: Task) -> bool:
-    """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
-    return task.num_observations <= MAX_SPOTS and _has_moves(task_picture(task))
-
-
-def _has_moves(picture: Picture) -> bool:
-    return all(name in MOVES for name in picture.actions)
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyView:
-    """A policy as it is shown.
+    """Where a policy goes in an episode, what it does there, and where it loses value; all exact.
 
     Attributes
     ----------
-    picture : the picture of the task.
-    value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
+    optimal : whether the policy is the optimum that ``solve`` finds.
+    value : the expected return; gap : the optimal value minus this one.
+    visits : float64[M, O], the expected number of steps in each machine state and observation.
+    actions : int16[M, O], the action of the step with most visits, among those in which it matters if there are any; −1
+        where the policy never is.
+    matters : bool[M, O], whether another action would be worse in that step.
+    mistakes : bool[M, O], where the policy loses more than a hundredth of the optimal value.
     states : the machine states to show; hidden : how many more are visited.
+    untried : bool[M, O] or None, in an estimated model: where the action was never tried.
     """
 
     task: BaseTask
     picture: Picture
-    value: float
     optimal: bool
-    footprint: Footprint
+    value: float
+    gap: float
+    visits: NDArray[np.float64]
+    actions: NDArray[np.int16]
+    matters: NDArray[np.bool_]
+    mistakes: NDArray[np.bool_]
     states: tuple[int, ...]
     hidden: int
+    untried: NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, task: BaseTask, policy: PolicyLike | None = None) -> PolicyView:
-        """Compute where a policy goes; None is the optimal policy."""
-        plan = solve(model_of(task))
-        value = plan.value if policy is None else evaluate(task, policy, keep_values=False).value
-        steps = footprint(task, plan, policy)
-        return cls(task, task_picture(task), value, policy is None, steps, *states_to_show(task, steps.visits))
+    def of(
+        cls,
+        task: BaseTask,
+        policy: PolicyLike | None = None,
+        plan: Plan | None = None,
+        stakes: NDArray[np.float64] | None = None,
+    ) -> PolicyView:
+        """Compute where a policy goes; None is the optimal policy.
+
+        ``plan`` is the optimal plan and ``stakes`` are ``max_losses(task, plan)``; both are computed unless given.
+        """
+        plan = solve(model_of(task)) if plan is None else plan
+        stakes = max_losses(task, plan) if stakes is None else stakes
+        table = plan.policy if policy is None else policy_for(model_of(task), policy)
+        # A late visit is a visit, however little its reward counts.
+        undiscounted = task if task.discount == 1.0 else task.changed(horizon=task.max_steps, discount=1.0)
+        steps = occupancy(undiscounted, table).states[:-1]
+        lost = np.zeros_like(steps[0])
+        if policy is not None:
+            lost = losses(task, table, plan, steps * step_weights(task.max_steps, task.discount)[:, None, None])
+        matters = stakes > NEVER * stakes.max()
+        most = np.where(matters, steps, NEVER * steps).argmax(axis=0)[None]
+        chosen = table if table.ndim == 3 else table.argmax(axis=-1)
+        visits, gap = steps.sum(axis=0), float(lost.sum())
+        actions, matters = (np.take_along_axis(own, most, axis=0)[0] for own in (chosen, matters))
+        actions = np.where(visits > NEVER, actions, -1).astype(np.int16)
+        mistakes, states = lost > max(SMALL * abs(plan.value), NEVER * stakes.max()), states_to_show(task, visits)
+        value = plan.value if policy is None else evaluate(task, table, keep_values=False).value
+        facts = (policy is None, value, gap, visits, actions, matters, mistakes)
+        tried = getattr(task, "pair_visits", None)  # of an estimated model
+        untried = None
+        if tried is not None:
+            untried = (actions >= 0) & (tried[np.arange(len(tried)), np.maximum(actions, 0)] == 0)
+        return cls(task, task_picture(task), *facts, *states, untried)
 
     @property
     def title(self) -> str:
         """What is shown, in a line."""
         whose = "the optimal policy" if self.optimal else "a policy"
-        lacks = f", gap to optimum {self.footprint.lacks:.2g}" if self.footprint.lacks > NEVER else ""
+        gap = f", gap to optimum {self.gap:.2g}" if self.gap > NEVER * (abs(self.value) + self.gap) else ""
         discount = f" at discount {self.task.discount:g}" if self.task.discount < 1.0 else ""
-        return f"{self.task.name}: {whose}, value {self.value:.4g} per episode{discount}{lacks}"
+        return f"{self.task.name}: {whose}, value {self.value:.4g} per episode{discount}{gap}"
 
     @property
     def left_out(self) -> str:
-        """Say which machine states are not shown; nothing, if all are."""
+        """How many machine states are visited and not shown; empty if all are shown."""
         more = plural(self.hidden, "more machine state")
         return f"{more} {are(self.hidden)} visited, less often." if self.hidden else ""
 
     @property
     def darkest(self) -> float:
         """The most visits of a place that is shown."""
-        return max(float(self.footprint.visits[list(self.states)].max(initial=0.0)), NEVER)
+        return max(float(self.visits[list(self.states)].max(initial=0.0)), NEVER)
 
     @property
     def has_faint(self) -> bool:
-        """Whether there are places that are visited and where every action is as good."""
-        return bool(((self.footprint.actions >= 0) & ~self.footprint.matters)[list(self.states)].any())
+        """Whether some places are visited where every action is as good."""
+        return bool(((self.actions >= 0) & ~self.matters)[list(self.states)].any())
 
     def action_name(self, m: int, o: int) -> str:
-        """The name of the action in a place; empty where the policy never is, and where it was never tried."""
-        action = self.footprint.actions[m, o]
-        return self.picture.actions[action] if action >= 0 and not self.untried[m, o] else ""
+        """Return the name of the action in a place; empty where the policy never is."""
+        action = self.actions[m, o]
+        return self.picture.actions[action] if action >= 0 else ""
 
-    @property
-    def unmet(self) -> NDArray[np.bool_]:
-        """bool[O], in an estimated model the observations that were never met."""
-        unmet: NDArray[np.bool_] = getattr(self.task, "unmet", np.zeros(self.task.num_observations, dtype=bool))
-        return unmet
 
-    @property
-    def untried(self) -> NDArray[np.bool_]:
-        """bool[M, O], in an estimated model the places where the policy's action was never tried."""
-        actions, visits = self.footprint.actions, getattr(self.task, "pair_visits", None)
-        if visits is None:
-            return np.zeros(actions.shape, dtype=bool)
-        return (actions >= 0) & (visits[np.arange(len(visits)), np.maximum(actions, 0)] == 0)
+def states_to_show(task: BaseTask, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
+    """Return the machine states with most of the visits, float64[M, O], and how many more are visited.
+
+    States after which there are no rewards are left out, if there are others.
+    """
+    visited = np.flatnonzero(visits.max(axis=1) > NEVER).tolist()
+    lively = [m for m in visited if m not in task.machine.settled_states]
+    states = lively or [int(visits.sum(axis=1).argmax())]
+    most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
+    return tuple(sorted(most)), len(states) - len(most)
 
 
 def page_of(view: PolicyView) -> Scene:
-    """Draw what there is to see of a policy."""
+    """Draw a policy: its maps, their key, and the machine."""
     count, machine = len(view.states), view.task.machine
     # The columns that leave most room for a cell, within a page; of several, the most.
     cell, columns = max((_cell_size(view.picture, count, columns), columns) for columns in range(1, count + 1))
@@ -129,12 +176,11 @@ def page_of(view: PolicyView) -> Scene:
         for m in view.states
     ]
     maps = stack([beside(panels[i : i + columns], GAP) for i in range(0, count, columns)], GAP)
-    width, notes = max(maps.width, MIN_WIDTH), view.left_out
-    drawn = machine_beside(machine, MAX_WIDTH, MAX_HEIGHT)
+    drawn, notes = machine_beside(machine, MAX_WIDTH, MAX_HEIGHT), view.left_out
     if drawn is None:
         notes = f"{notes} The machine has {machine.num_states:,} states: machine.draw() shows it.".strip()
-        drawn = stack([])
-    return page(view.title, maps, key(view, cell, width), drawn, label(notes, 11.0, GREY))
+    below = [key(view, cell, max(maps.width, MIN_WIDTH)), *([drawn] if drawn else []), label(notes, 11.0, GREY)]
+    return page(view.title, maps, *below)
 
 
 def _cell_size(picture: Picture, count: int, columns: int) -> float:
@@ -142,55 +188,27 @@ def _cell_size(picture: Picture, count: int, columns: int) -> float:
     (across, down), rows = picture.extent, -(-count // columns)
     wide = (MAX_WIDTH - (columns - 1) * GAP) / columns / across
     high = (MAX_HEIGHT - rows * (PANEL_HEAD + GAP)) / rows / down
-    return min(58.0 if _has_moves(picture) else 76.0, wide, high)
+    return min(58.0 if MOVES.keys() >= {*picture.actions} else 76.0, wide, high)
 
 
 def panel(view: PolicyView, m: int, cell: float) -> Scene:
     """Draw the map of one machine state, with a cell of so many pixels as the unit."""
-    picture, steps = view.picture, view.footprint
-    shades = (steps.visits[m] / view.darkest).tolist()
-    fills = [
-        PAPER if unmet else UNVISITED if visits <= NEVER else tint(shade)
-        for visits, shade, unmet in zip(steps.visits[m], shades, view.unmet, strict=True)
-    ]
-    items = ground(picture, fills)
-    for o in np.flatnonzero(view.untried[m]).tolist():
-        items += place(HATCHES, picture.spots[o].x, picture.spots[o].y)
+    picture = view.picture
+    shades = (view.visits[m] / view.darkest).tolist()
+    items = ground(picture, [tint(shade) if shade > NEVER / view.darkest else UNVISITED for shade in shades])
     side = 0.82 if picture.is_round else 0.88
-    for o in np.flatnonzero(steps.mistakes[m]).tolist():
+    for o in [] if view.untried is None else np.flatnonzero(view.untried[m]).tolist():
+        items += place(HATCH, picture.spots[o].x, picture.spots[o].y)
+    for o in np.flatnonzero(view.mistakes[m]).tolist():
         spot = picture.spots[o]
         items.append(Area(spot.x, spot.y, side, side, "", LOSES, 0.09, picture.is_round))
     items += _place_marks(picture, shades)
-    known = (steps.actions[m] >= 0) & ~view.untried[m]
-    for o in np.flatnonzero(known).tolist() if cell >= SMALLEST_CELL else ():
-        spot, is_dark = picture.spots[o], shades[o] > DARK
-        faint = FAINT_ON_DARK if is_dark else FAINT
-        mark = _action_mark(view.action_name(m, o), picture, _ink(shades[o]) if steps.matters[m, o] else faint)
-        items += place([mark], spot.x, spot.y)
-    whole = Scene(*picture.extent, tuple(items))
-    return with_axes(whole, picture.axes, cell) if picture.axes else whole
-
-
-def with_axes(whole: Scene, axes: Sequence[Axis], cell: float) -> Scene:
-    """Add axes to a map with a cell as the unit: what stands at some boundaries of cells, and titles."""
-    (across, below), (up, beside_it) = axes
-    size = 11.0 / cell
-    widest = max(text_width(text, size) for text in beside_it)
-    left, bottom = widest + 0.8 * size, 3.2 * size
-    items = place(whole.items, left, 1.6 * size)
-    foot = whole.height + 1.6 * size
-    for i in _shown_ticks(below, 1.0 / max(text_width(text, size) + size for text in below)):
-        items.append(Text(left + i, foot + 0.9 * size, below[i], size, GREY, anchor="middle"))
-    for j in _shown_ticks(beside_it, 0.5 / size):
-        items.append(Text(left - 0.4 * size, foot - j, beside_it[j], size, GREY, anchor="end"))
-    items.append(Text(left + 0.5 * whole.width, foot + 2.4 * size, across, size, INK, anchor="middle"))
-    items.append(Text(0.0, 0.6 * size, up, size, INK))
-    return Scene(left + whole.width + widest / 2, foot + bottom, tuple(items))
-
-
-def _shown_ticks(texts: Sequence[str], per_cell: float) -> range:
-    """Return the boundaries that have room for what stands at them, that many texts fitting beside one cell."""
-    return range(0, len(texts), max(1, int(np.ceil(1.0 / per_cell))))
+    has_action = (view.actions[m] >= 0) & (True if view.untried is None else ~view.untried[m])
+    for o in np.flatnonzero(has_action).tolist() if cell >= SMALLEST_CELL else ():
+        faint = FAINT_ON_DARK if shades[o] > DARK else FAINT
+        mark = _action_mark(view.action_name(m, o), picture, _ink(shades[o]) if view.matters[m, o] else faint)
+        items += place([mark], picture.spots[o].x, picture.spots[o].y)
+    return with_axes(picture, items)
 
 
 def _action_mark(name: str, picture: Picture, colour: str) -> Item:
@@ -244,12 +262,9 @@ def key(view: PolicyView, cell: float, room: float) -> Scene:
         swatches["stay"] = Area(14.0, 6.0, 8.0, 8.0, INK, is_round=True)
     if cell >= SMALLEST_CELL and view.has_faint:
         swatches["every action is as good"] = arrow((2.0, 6.0), (26.0, 6.0), FAINT, 2.4)
-    if view.unmet.any():
-        swatches["never met"] = Area(14.0, 6.0, 28.0, height, PAPER, LINE, 1.0)
-    if view.untried.any():
-        hatched = Scene(1.0, 0.5, tuple(place(HATCHES, 0.5, 0.25)))
-        parts.append(beside([scaled(hatched, 28.0), label("its action was never tried", 11.0, GREY)], 6.0))
-    if view.footprint.mistakes.any():
+    if view.untried is not None and view.untried.any():
+        swatches["never tried"] = Line(((8.0, 0.0), (20.0, height)), LINE, 1.5)
+    if view.mistakes.any():
         swatches["loses value here"] = Area(14.0, 6.0, 28.0, height, "", LOSES, 2.2)
     for meaning, swatch in swatches.items():
         parts.append(beside([Scene(28.0, height, (swatch,)), label(meaning, 11.0, GREY)], 6.0))

@@ -1,13 +1,8 @@
-"""Render scenes: as SVG, and in pixels.
-
-SVG is standalone: no script, no font and no address outside the file. Pixels are Pillow's: PNG files, the frames of a
-GIF, and Gymnasium's ``rgb_array``.
-"""
+"""Render scenes as SVG, and in pixels: PNG files, the frames of a GIF, and Gymnasium's ``rgb_array``."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +10,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from praemia.errors import require
-from praemia.pictures.scene import PAPER, Area, Inset, Item, Line, Scene, Text, place
+from praemia.pictures.scene import PAPER, Inset, Item, Line, Scene, Text, place
 
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 FINER = 3  # pixels are painted so much larger and then reduced: smooth edges
@@ -23,60 +18,47 @@ ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 def render_svg(scene: Scene) -> str:
-    """Write a scene as an SVG document."""
+    """Write a scene as an SVG document without scripts, fonts or addresses outside the file."""
     width, height = f"{scene.width:.0f}", f"{scene.height:.0f}"
     head = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" font-family="{FONT}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {head}>',
         *([f"<title>{_plain(scene.title)}</title>"] if scene.title else []),
         f'<rect width="100%" height="100%" fill="{PAPER}"/>',
-        svg_elements(scene.items),
+        *map(_element, scene.items),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def svg_elements(items: Iterable[Item]) -> str:
-    """Write items as elements of an SVG document."""
-    return "\n".join(map(_element, items))
-
-
 def _element(item: Item) -> str:
     if isinstance(item, Inset):
-        size = f'width="{_number(item.width)}" height="{_number(item.height)}"'
-        box = f"0 0 {_number(item.page[0])} {_number(item.page[1])}"
-        return f'<svg {_at(item.x, item.y)} {size} viewBox="{box}">\n{item.elements}</svg>'
+        box = " ".join(map(_number, (0.0, 0.0, *item.page)))
+        where = _attributes(x=item.x, y=item.y, width=item.width, height=item.height)
+        return f'<svg {where} viewBox="{box}">\n{item.elements}</svg>'
     if isinstance(item, Line):
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in item.points)
         if not item.thickness:
             return f'<polygon points="{points}" fill="{item.colour}"/>'
         return f'<polyline points="{points}" {_look("", item.colour, item.thickness)} stroke-linecap="round"/>'
-    return _text(item) if isinstance(item, Text) else _area(item)
-
-
-def _area(item: Area) -> str:
+    if isinstance(item, Text):
+        bold = ' font-weight="bold"' if item.bold else ""
+        anchor = f' text-anchor="{item.anchor}"' if item.anchor != "start" else ""
+        where = f"{_attributes(x=item.x, y=item.baseline, font_size=item.size)}{bold}{anchor}"
+        return f'<text {where} fill="{item.colour}">{_plain(item.text)}</text>'
     look, across, down = _look(item.fill, item.outline, item.thickness), item.width / 2, item.height / 2
     if item.is_round:
-        centre = f'cx="{_number(item.x)}" cy="{_number(item.y)}"'
-        return f'<ellipse {centre} rx="{_number(across)}" ry="{_number(down)}" {look}/>'
-    size = f'width="{_number(item.width)}" height="{_number(item.height)}"'
-    return f"<rect {_at(item.x - across, item.y - down)} {size} {look}/>"
+        return f"<ellipse {_attributes(cx=item.x, cy=item.y, rx=across, ry=down)} {look}/>"
+    return f"<rect {_attributes(x=item.x - across, y=item.y - down, width=item.width, height=item.height)} {look}/>"
 
 
-def _text(item: Text) -> str:
-    bold = ' font-weight="bold"' if item.bold else ""
-    anchor = f' text-anchor="{item.anchor}"' if item.anchor != "start" else ""
-    look = f'font-size="{_number(item.size)}"{bold}{anchor} fill="{item.colour}"'
-    return f"<text {_at(item.x, item.baseline)} {look}>{_plain(item.text)}</text>"
+def _attributes(**values: float) -> str:
+    return " ".join(f'{name.replace("_", "-")}="{_number(value)}"' for name, value in values.items())
 
 
 def _look(fill: str, outline: str, thickness: float) -> str:
     inside = f'fill="{fill or "none"}"'
     return f'{inside} stroke="{outline}" stroke-width="{_number(thickness)}"' if outline else inside
-
-
-def _at(x: float, y: float) -> str:
-    return f'x="{_number(x)}" y="{_number(y)}"'
 
 
 def _number(value: float) -> str:
@@ -142,15 +124,12 @@ def _paint_line(brush: Any, item: Line) -> None:
 
 @cache
 def _font(bold: bool, size: int) -> Any:
-    """Return DejaVu Sans, which has most letters, from matplotlib's files or from the system; else Pillow's own."""
+    """Return DejaVu Sans, which has most letters, from the system or from matplotlib's files; else Pillow's own."""
     from PIL import ImageFont
 
-    name = f"DejaVuSans{'-Bold' if bold else ''}.ttf"
-    spec = find_spec("matplotlib")
-    files = [name]
-    if spec is not None and spec.origin is not None:
-        files.insert(0, str(Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" / name))
-    for file in files:
+    name, spec = f"DejaVuSans{'-Bold' if bold else ''}.ttf", find_spec("matplotlib")
+    folder = Path(spec.origin or "").parent / "mpl-data" / "fonts" / "ttf" if spec else Path()
+    for file in (name, str(folder / name)):
         try:
             return ImageFont.truetype(file, size)
         except OSError:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,7 @@ from praemia.files.arrays import damage_named, read_archive
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump
 from praemia.pictures.drawing import Drawing
-from praemia.pictures.footprints import NEVER
-from praemia.pictures.policy_page import PolicyView, page_of
-from praemia.pictures.scene import Scene
+from praemia.pictures.policy_page import NEVER, PolicyView, page_of
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
 from praemia.planning.acting import FILE, Policy
@@ -31,38 +27,16 @@ ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "�
 OPTIMAL = "optimal"
 
 
-@dataclass(frozen=True)
-class TaskDrawing(Drawing):
-    """A task as a page: its map below its name, and above what the marks on it mean."""
-
-    task: Task
-
-    @property
-    def scene(self) -> Scene:
-        return page_scene(task_picture(self.task), self.task.name)
-
-    def __str__(self) -> str:
-        return page_text(task_picture(self.task), self.task.name)
+def draw_task(task: Task) -> Drawing:
+    """Draw a task: its map or graph below its name, and the key to the marks on it."""
+    return Drawing(
+        task.name,
+        lambda: page_scene(task_picture(task), task.name),
+        lambda: page_text(task_picture(task), task.name),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class PolicyDrawing(Drawing):
-    """A policy to be seen; as text, a map with arrows for each machine state."""
-
-    view: PolicyView
-
-    @cached_property
-    def scene(self) -> Scene:
-        return page_of(self.view)
-
-    def __str__(self) -> str:
-        return "\n".join(_lines(self.view))
-
-    def __repr__(self) -> str:
-        return f"PolicyDrawing({self.view.title})"
-
-
-def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> PolicyDrawing:
+def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> Drawing:
     """Show what a policy does: where it goes in each machine state, and which action it takes there.
 
     A black box is shown as a ``Run`` in it has estimated it, and values are those of the estimate.
@@ -85,18 +59,22 @@ def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> PolicyDrawi
     >>> drawing.save("policy.txt")
     """
     if isinstance(task, BlackBox):
-        estimate = EstimatedTask.of(task, policy)  # type: ignore[arg-type]
-        return PolicyDrawing(PolicyView.of(estimate, estimate.policy(policy)))  # type: ignore[arg-type]
+        estimate = EstimatedTask.of(task, policy)
+        return _drawing(PolicyView.of(estimate, estimate.policy(policy)))  # type: ignore[arg-type]
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"
         message = f"this policy was made for {other}; it is shown as it behaves in the present {task.name!r}"
         warnings.warn(message, PraemiaWarning, stacklevel=2)
-    return PolicyDrawing(view)
+    return _drawing(view)
+
+
+def _drawing(view: PolicyView) -> Drawing:
+    return Drawing(view.title, lambda: page_of(view), lambda: "\n".join(_lines(view)))
 
 
 def _is_for(policy: Policy | Run, task: Task) -> bool:
-    """Tell whether a policy was made for a task: by what the task is, if a run knows it, else by its name."""
+    """Return whether a policy was made for a task: by the task itself, if a run knows it, else by its name."""
     if isinstance(policy, Run) and policy.task_text:
         try:
             return dump(TaskText(policy.task, policy.task_text).make()) == dump(task)
@@ -119,15 +97,15 @@ def _lines(view: PolicyView) -> Iterator[str]:
     """Write for each machine state a map with the action in each place."""
     yield view.title
     for m in view.states:
-        steps = view.footprint.visits[m].sum()
+        steps = view.visits[m].sum()
         yield f"\nmachine state {view.task.machine.states[m]!r}, {steps:.2f} steps per episode\n"
         yield from text_map(view.picture, [_sign(view, m, o) for o in range(view.task.num_observations)])
     stay = " (•: stay)" if "stay" in view.picture.actions else ""
-    if view.untried.any():
-        yield "?: the action there was never tried"
     blank = "; no action: every one is as good" if view.has_faint else ""
     yield f"\nin a place: its mark and the action when it is visited most{stay}; ·: never visited{blank}"
-    if view.footprint.mistakes.any():
+    if view.untried is not None and view.untried.any():
+        yield "?: the action there was never tried"
+    if view.mistakes.any():
         yield "!: here the policy loses value against the optimum"
     if view.hidden:
         yield view.left_out
@@ -137,9 +115,9 @@ def _sign(view: PolicyView, m: int, o: int) -> str:
     """Return the mark of a place and the action there."""
     mark, name = view.picture.spots[o].mark, view.action_name(m, o)
     symbol = mark.symbol if mark else ""
-    if view.footprint.visits[m, o] <= NEVER:
+    if view.visits[m, o] <= NEVER:
         return symbol or "·"
-    if view.untried[m, o]:
+    if view.untried is not None and view.untried[m, o]:
         return symbol + "?"
-    action = ARROWS.get(name, f":{name}") if view.footprint.matters[m, o] else ""
-    return symbol + action + "!" * bool(view.footprint.mistakes[m, o])
+    action = ARROWS.get(name, f":{name}") if view.matters[m, o] else ""
+    return symbol + action + "!" * bool(view.mistakes[m, o])

@@ -7,7 +7,7 @@ mark also has a symbol.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,17 +17,35 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
-from praemia.pictures.layout import MARGIN, beside, flow, label, page, scaled
-from praemia.pictures.scene import BOLD_LETTER, GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.scene import (
+    BOLD_LETTER,
+    GREY,
+    INK,
+    LINE,
+    MARGIN,
+    WALL,
+    Area,
+    Item,
+    Line,
+    Scene,
+    Text,
+    beside,
+    flow,
+    label,
+    page,
+    place,
+    scaled,
+    text_width,
+)
 from praemia.tasks.base import BaseTask
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
-from praemia.tasks.reachability import distances
 from praemia.tasks.task import Task
 
 MAX_SPOTS = 10_000
 MAX_RING = 24
 MAX_SWATCHES = 6  # in a line of the legend
+MAX_TICKS = 6  # of an axis
 COLOURS: dict[Role, tuple[str, str]] = {  # inside, outline
     "plain": ("#fbfbf9", "#c3c8cf"),
     "start": ("#cfe8f7", "#0072b2"),
@@ -52,9 +70,8 @@ def task_picture(task: BaseTask) -> Picture:
             "it must have one for each"
         )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
-    settled = task.machine.settled_states
     for true in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
-        effects[true] = _effect(task.machine, true.intersection(task.machine.propositions), settled)
+        effects[true] = _effect(task.machine, true.intersection(task.machine.propositions))
     spots = [
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
@@ -65,8 +82,7 @@ def task_picture(task: BaseTask) -> Picture:
 def _bare_picture(task: Any) -> Picture:
     """Return the picture of a task, or of the estimate of one, as it is without a machine."""
     if not isinstance(task, Task):
-        bare = task.map or graph_picture(task.marks, task.links, task.distances)
-        return replace(bare, actions=task.action_names)
+        return replace(task.map or graph_picture(task.marks, task.links), actions=task.action_names)
     mdp = task.mdp
     bare = _graph(mdp) if mdp.map is None else mdp.map.picture()
     return replace(bare, actions=bare.actions or tuple(map(mdp.action_name, range(mdp.num_actions))))
@@ -83,33 +99,34 @@ def _explained(mark: Mark, role: Role, effect: str) -> Mark:
     return mark._replace(meaning=meaning, role=usual if role == "plain" else role)
 
 
-def _effect(machine: RewardMachine, label: Label, settled: frozenset[int]) -> tuple[Role, str]:
-    """Tell what a label does to a machine, at most, in some state: pay, harm, move it on, or nothing.
+def _effect(machine: RewardMachine, label: Label) -> tuple[Role, str]:
+    """Return the strongest effect of a label in any state: a reward, a cost, an end of rewards, a move, or none.
 
-    What a step without propositions does in any case is not counted. After ``settled`` states nothing is paid.
+    The effects of a step without propositions do not count.
     """
-    pays, costs, moves, ends = [], [], [], False
+    rewards, costs, moves, ends = [], [], [], False
     for m, state in enumerate(machine.states):
         idle = sum(out.probability * out.reward.mean for out in machine.outcomes(state, frozenset()))
         for out in machine.outcomes(state, label):
-            pays += [out] if out.reward.mean > max(0.0, idle) else []
+            rewards += [out] if out.reward.mean > max(0.0, idle) else []
             costs += [out] if out.reward.mean < min(0.0, idle) else []
             moves += [out] if out.target != state else []
+            settled = machine.settled_states
             ends |= m not in settled and machine.index[out.target] in settled
-    if pays:
-        return "goal", _payment("pays", max(pays, key=lambda out: out.reward.mean))
+    if rewards:
+        return "goal", _reward_text(max(rewards, key=lambda out: out.reward.mean))
     if costs:
-        return "danger", _payment("costs", min(costs, key=lambda out: out.reward.mean))
+        return "danger", _reward_text(min(costs, key=lambda out: out.reward.mean))
     if ends:
-        return "danger", "nothing is paid afterwards"
+        return "danger", "no reward afterwards"
     unsure = [out.probability for out in moves if out.probability < 1.0]
     return ("waypoint" if moves else "plain"), f"counts with probability {max(unsure):.3g}" if unsure else ""
 
 
-def _payment(verb: str, outcome: Outcome) -> str:
-    mean = "" if outcome.reward.is_constant else " on average"
+def _reward_text(outcome: Outcome) -> str:
+    mean = "" if outcome.reward.is_constant else "mean "
     chance = f" with probability {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
-    return f"{verb} {abs(outcome.reward.mean):.3g}{mean}{chance}"
+    return f"{mean}reward {outcome.reward.mean:.3g}{chance}".replace("-", "−")
 
 
 def _graph(mdp: LabeledMDP) -> Picture:
@@ -118,21 +135,21 @@ def _graph(mdp: LabeledMDP) -> Picture:
         Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
         for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
     ]
-    rows = mdp.edge_pairs // mdp.num_actions
-    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
-    steps = distances(mdp).tolist() if len(marks) > MAX_RING else []
-    return graph_picture(marks, sorted(pairs), steps)
+    rows = (mdp.edge_pairs // mdp.num_actions).tolist()
+    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows, mdp.successors.tolist(), strict=True) if o != z}
+    return graph_picture(marks, sorted(pairs))
 
 
-def graph_picture(marks: Sequence[Mark], links: Sequence[tuple[int, int]], steps: Sequence[int]) -> Picture:
-    """Draw observations on a circle or, if there are many, in columns by the fewest steps from the start."""
+def graph_picture(marks: Sequence[Mark], links: Iterable[tuple[int, int]]) -> Picture:
+    """Draw observations on a circle with their edges or, if there are many, in rows by number."""
     if len(marks) > MAX_RING:
-        return _columns(marks, steps)
-    radius = max(1.0, 0.24 * len(marks))
-    angles = [2 * math.pi * o / len(marks) for o in range(len(marks))]
+        columns = math.ceil(math.sqrt(2 * len(marks)))
+        spots = [Spot(o % columns + 0.5, o // columns + 0.5, mark) for o, mark in enumerate(marks)]
+        return Picture(tuple(spots), is_round=True)
+    radius, turn = max(1.0, 0.24 * len(marks)), 2 * math.pi / len(marks)
     spots = [
-        Spot(radius * (1 + math.sin(t)) + 0.5, radius * (1 - math.cos(t)) + 0.5, mark)
-        for t, mark in zip(angles, marks, strict=True)
+        Spot(radius * (1 + math.sin(turn * o)) + 0.5, radius * (1 - math.cos(turn * o)) + 0.5, mark)
+        for o, mark in enumerate(marks)
     ]
     return Picture(tuple(spots), links=tuple(links), is_round=True)
 
@@ -146,28 +163,12 @@ def _arrival_labels(mdp: LabeledMDP) -> list[Label]:
     return [labels.get(o, frozenset()) for o in range(mdp.num_observations)]
 
 
-def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
-    """Draw observations in columns, by the fewest steps in which each is reached; −1 is never, and comes last."""
-    last = max(steps) + 1
-    layers: dict[int, list[int]] = {}
-    for o, distance in enumerate(steps):
-        layers.setdefault(last if distance < 0 else distance, []).append(o)
-    height = max(4, math.ceil(math.sqrt(len(marks) / 2)))
-    spots: dict[int, Spot] = {}
-    x = 0.5
-    for distance in sorted(layers):
-        members = layers[distance]
-        for i, o in enumerate(members):
-            column, row = divmod(i, height)
-            spots[o] = Spot(x + column, (height - min(height, len(members))) / 2 + row + 0.5, marks[o])
-        x += math.ceil(len(members) / height) + 0.4
-    in_order = tuple(spots[o] for o in range(len(marks)))
-    return Picture(in_order, caption="from left to right: the fewest steps from the start", is_round=True)
-
-
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
     """Return walls and places as items, with a cell as the unit; places have a fill each, and perhaps an outline."""
     items: list[Item] = [Area(x, y, 1.0, 1.0, WALL, WALL, 0.02) for x, y in picture.blocks]
+    if picture.axes:
+        across, down = picture.extent
+        items.append(Area(across / 2, down / 2, across, down, "", LINE, 0.02))
     thickness = 0.035 if len(picture.links) < 2 * len(picture.spots) else 0.01
     for i, j in picture.links:
         a, b = picture.spots[i], picture.spots[j]
@@ -191,14 +192,31 @@ def map_scene(picture: Picture, here: int | None = None) -> Scene:
     roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
     items = ground(picture, *zip(*(COLOURS[role] for role in roles), strict=True))
     largest = 0.42 if picture.is_round else max(0.42, max(picture.extent) / 90)  # legible in small cells too
+    room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
     for spot in picture.spots:
         if spot.mark:
-            room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
             items.append(fitted(spot.x, spot.y, spot.mark.symbol, largest, room, INK, bold=True))
     if here is not None:
         spot = picture.spots[here]
         items.append(Area(spot.x, spot.y, 0.6, 0.6, AGENT, INK, 0.04, is_round=True))
-    return Scene(*picture.extent, tuple(items))
+    return with_axes(picture, items)
+
+
+def with_axes(picture: Picture, items: Sequence[Item]) -> Scene:
+    """Return a map as a scene; one whose cells are ranges of two numbers has axes at its left and below it."""
+    width, height = picture.extent
+    if picture.axes is None:
+        return Scene(width, height, tuple(items))
+    (across, up), size = picture.axes, max(0.25, max(width, height) / 45)
+    left, top = 4.0 * size, 1.6 * size
+    texts = [Text(0.0, 0.5 * size, f"↑ {up.name}", size, GREY)]
+    texts.append(Text(left + width, top + height + 2.4 * size, f"{across.name} →", size, GREY, anchor="end"))
+    for i in range(0, len(across.borders), math.ceil(width / MAX_TICKS)):
+        texts.append(Text(left + i, top + height + size, f"{across.borders[i]:.3g}", size, GREY, anchor="middle"))
+    for i in range(0, len(up.borders), math.ceil(height / MAX_TICKS)):
+        texts.append(Text(left - 0.4 * size, top + height - i, f"{up.borders[i]:.3g}", size, GREY, anchor="end"))
+    page_size = (left + width + 2.0 * size, top + height + 3.2 * size)
+    return Scene(*page_size, (*place(items, left, top), *texts))
 
 
 def frame_scene(picture: Picture, here: int | None = None) -> Scene:

@@ -5,7 +5,6 @@ Cells are as wide as the longest sign needs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +13,6 @@ from praemia.pictures.task_picture import MAX_SWATCHES
 from praemia.tasks.picture import Mark, Picture
 
 MAX_SIGN = 12  # letters of a sign; the rest of a longer one is left out
-ROOM = 0.35  # around the ends of a dotted line, in cells
 
 
 def page_text(picture: Picture, title: str, here: int | None = None) -> str:
@@ -46,12 +44,6 @@ def text_map(picture: Picture, signs: Sequence[str]) -> list[str]:
     for x, y in picture.blocks:
         (top, left), (bottom, right) = at(x - 0.5, y - 0.5), at(x + 0.5, y + 0.5)
         page[top : bottom + 1, left : right + 1] = "▒"
-    for i, j in picture.links if len(picture.links) < len(picture.spots) else ():  # more are a tangle
-        a, b = np.array(picture.spots[i][:2]), np.array(picture.spots[j][:2])
-        length = math.dist(a, b)
-        for t in np.linspace(0.0, 1.0, round(5 * length) + 2):
-            if ROOM < t * length < length - ROOM:
-                page[at(*(a + t * (b - a)))] = "·"
     for x0, y0, x1, y1 in picture.walls:
         (top, left), (bottom, right) = at(x0, y0), at(x1, y1)
         if top == bottom:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.arithmetic import draw
-from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import FiniteIndex, space_as_data, space_from_data
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, require_whole
@@ -42,7 +41,7 @@ UNSEEN = ("error", "random")
 
 
 @dataclass(frozen=True, eq=False)
-class Policy(Displayed):
+class Policy:
     """A policy that acts in the environment's own terms, can be saved, and acts elsewhere as it did here.
 
     An array is a policy too, wherever one is expected; this class adds a file and a way to play it.

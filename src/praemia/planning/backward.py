@@ -31,7 +31,7 @@ _Result = TypeVar("_Result")
 
 
 def cached_per_object(make: Callable[[_Owner], _Result]) -> Callable[[_Owner], _Result]:
-    """Remember what was computed for a task or a model for as long as it lives: calls and runs share it."""
+    """Cache a function of a task or a model for as long as it lives."""
     results: WeakKeyDictionary[_Owner, _Result] = WeakKeyDictionary()
 
     def remembered(owner: _Owner) -> _Result:
@@ -48,7 +48,7 @@ def start_value(model: Model, first: NDArray[np.float64]) -> float:
 
 
 def choose_threads(threads: int | None, sums_per_step: int) -> int:
-    """Return how many threads to use: as many as requested, else all cores if a step is large enough to share."""
+    """Return the number of threads: the requested one, else all cores if a step is large enough to share."""
     if threads is None:
         return usable_cores() if sums_per_step >= WORTH_SHARING else 1
     return require_whole("threads", threads)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Displayed):
+class Plan:
     """An optimal policy and its values.
 
     Attributes
@@ -69,7 +68,7 @@ class Evaluation:
     values: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        return f"Evaluation(value {self.value:.6f})"
+        return f"Evaluation(value {self.value:.6g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,14 +236,15 @@ def occupancy(task: BaseTask | Model, policy: PolicyLike) -> Occupancy:
 def losses(
     task: BaseTask, policy: PolicyLike, plan: Plan, visits: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return float64[M, O], what a policy loses in each place against an optimal plan; the sum is V* − V^π.
+    """Return float64[M, O], the loss of a policy in each place against an optimal plan; the sum is V* − V^π.
 
-    With d the probabilities of being somewhere under π, and V*, Q* the optimal values,
+    With d the occupancy of π, and V*, Q* the optimal values,
 
         V* − V^π = Σ_h Σ_(m, o) d_h(m, o) · (V*_h(m, o) − Q*_h(m, o, π_h)),
 
-    so every term is what a decision there costs, and the terms are all there is (the performance difference lemma).
-    ``visits`` are d, the ``states`` of the policy's occupancy, found unless they are given.
+    by the performance difference lemma, and every term is the loss of the decision there.
+    ``visits`` are d, the ``states`` of the policy's occupancy, computed unless they are given. Without a horizon the
+    sum runs over the first ``max_steps`` steps.
     """
     visits = occupancy(task, policy).states if visits is None else visits
     lost = np.zeros((task.num_machine_states, task.num_observations))
@@ -254,8 +254,8 @@ def losses(
 
 
 def max_losses(task: BaseTask, plan: Plan) -> NDArray[np.float64]:
-    """Return float64[H, M, O], what the worst action loses against an optimal plan, in each place and step."""
-    worst = np.zeros(plan.values[:-1].shape)
+    """Return float64[H, M, O], the loss of the worst action against an optimal plan, in each place and step."""
+    worst = np.zeros((task.max_steps, task.num_machine_states, task.num_observations))
     for action in range(task.num_actions):
         for h, gaps in enumerate(_gaps(task, plan, np.full(worst.shape, action))):
             np.maximum(worst[h], gaps, out=worst[h])
@@ -266,15 +266,18 @@ def _gaps(task: BaseTask, plan: Plan, policy: PolicyLike) -> Iterator[NDArray[np
     """Yield V*_h − Q*_h(π_h), float64[M, O], for each step."""
     model = model_of(task)
     inner, work = read_only(validate_policy(model, policy)), BackwardPass(model)
-    values = _room_for_values(model, True)
+    values, shape = _room_for_values(model, True), (task.num_machine_states, task.num_observations)
+    if plan.values.shape not in ((task.max_steps + 1, *shape), shape):
+        raise ModelError(f"a plan with values of shape {plan.values.shape}; losses need those of every step")
+    best = np.broadcast_to(plan.values, (task.max_steps + 1, *shape))  # those of a stationary plan are [M, O]
     for h in range(task.max_steps):
-        work.tables[(h + 1) % 2, :, : task.num_machine_states] = task.discount * plan.values[h + 1].T
+        work.tables[(h + 1) % 2, :, : task.num_machine_states] = task.discount * best[h + 1].T
         work.evaluate(inner, values, h, h + 1)
-        yield np.maximum(0.0, plan.values[h] - values[h].T)  # rounding may make an action look better than the best
+        yield np.maximum(0.0, best[h] - values[h].T)  # rounding may make an action look better than the best
 
 
 def model_of(task: object) -> Model:
-    """Return what is planned in where a task is played, for ``max_steps``; refuse what has no kernel."""
+    """Return a model, or that of a task; refuse anything without transition probabilities."""
     if isinstance(task, Model):
         return task
     if isinstance(task, BaseTask) and isinstance(model := getattr(task, "model", None), Model):
@@ -285,7 +288,6 @@ def model_of(task: object) -> Model:
 def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
     values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
     tables = 16 * model.num_rows * padded_width(model.num_machine_states)
-    if (
-        total := tables + values + policy_bytes
-    ) > memory_limit():  # what a task is called takes as long as a short plan
+    total = tables + values + policy_bytes
+    if total > memory_limit():  # the text of a task takes as long as a short plan
         require_memory(total, f"planning for {task!r}")

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
-from praemia.kernels.exact import first_bad_row
 from praemia.kernels.records import action_type
 from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
@@ -91,6 +90,6 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
     if array.dtype in (np.float32, np.float16):  # from a deep learner: normalise away rounding errors
         sums = ordered_sum(weights)[..., None]
         weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
-    if first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
+    if not (np.abs(ordered_sum(weights) - 1.0) <= PROBABILITY_TOLERANCE).all() or weights.min(initial=0.0) < 0.0:
         raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
     return weights

@@ -78,8 +78,8 @@ class Observations:
             return self.codes.get(code)
         if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < self.size:
             raise ModelError(
-                f"encode returned {brief(code)}; this policy expects an integer from 0 to {self.size - 1}: other values "
-                "are known to the policy of a run alone, run.policy"
+                f"encode returned {brief(code)}; this policy expects an integer from 0 to {self.size - 1}: other "
+                "values are known to the policy of a run alone, run.policy"
             )
         return int(code)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
-from praemia.envs.machine_wrapper import MACHINE_STATE, OBSERVATION, with_machine_state
+from praemia.envs.machine_view import MACHINE_STATE, OBSERVATION, with_machine_state
 from praemia.errors import ModelError, require_whole
 from praemia.limits import MAX_EPISODES
 from praemia.planning.acting import Policy

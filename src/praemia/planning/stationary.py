@@ -29,7 +29,7 @@ from praemia.planning.backward import BackwardPass, start_value
 from praemia.tasks.task import Task
 
 RELATIVE_ERROR = 1e-9
-SMALLEST = 1e-300  # bounds below this are treated as 0
+SMALLEST = 1e-150, 1e-300  # bounds below this share of the first one, or below this number, are treated as 0
 STRIDES = (8, 128)  # steps between the values that are combined: at first, and at most
 MEMORIES = (16, 96)  # differences of values that are combined: at first, and at most
 MEMORY_SIZE = 1 << 26  # numbers; in large tasks fewer differences are combined
@@ -79,19 +79,17 @@ def solve_stationary(task: Task, threads: int | None) -> tuple[float, NDArray[np
     """Return the value at the start, V[M, O], the policy [M, O], and how far the value can be from the optimum."""
     iteration = _ValueIteration(task, threads)
     first, far = iteration.work.tables[0, :, : task.num_machine_states], 1.0 / (1.0 - task.discount)
-    values, bound, width = np.zeros(iteration.work.tables[0].shape), np.inf, 0.0
+    values, bound, width, smallest = np.zeros(iteration.work.tables[0].shape), np.inf, 0.0, 0.0
     history, stride, memory = [values], STRIDES[0], MEMORIES[0]
     while True:
         now = iteration.apply(values, stride)
-        shift, error, value = (
-            0.5 * far * (now.low + now.high),
-            0.5 * far * now.width,
-            start_value(iteration.model, first),
-        )
+        shift, error = 0.5 * far * (now.low + now.high), 0.5 * far * now.width
+        value = start_value(iteration.model, first)
         bound = min(bound * task.discount**stride, far * max(-now.low, now.high))
+        smallest = smallest or max(SMALLEST[0] * bound, SMALLEST[1])
         if error <= RELATIVE_ERROR * abs(value + shift):
             return value + shift, (first + shift).T, iteration.policy[0].T.copy(), error
-        if bound <= RELATIVE_ERROR * abs(value) or bound < SMALLEST:
+        if bound <= RELATIVE_ERROR * abs(value) or bound < smallest:
             return value, first.T.copy(), iteration.policy[0].T.copy(), bound
         values = now.values
         history.append(values)

@@ -1,4 +1,4 @@
-"""Curves as a figure of matplotlib, without its global state: for notebooks, ``run.plot()`` and ``compare``."""
+"""Curves as a figure of matplotlib, without its global state: ``run.plot()`` and ``compare(…).figure``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from praemia.errors import require
-from praemia.report.charts import Chart, Style, regret_charts, return_chart, styles
+from praemia.report.charts import Chart, regret_charts, return_chart
+from praemia.report.styles import Style, styles
 from praemia.simulation.run import Run
 from praemia.statistics.series import Series
 from praemia.text_tables import number
@@ -45,9 +46,8 @@ def chart_figure(chart: Chart, title: str) -> Figure:
     axes = figure.add_subplot()
     _plot(axes, chart, style_of)
     lines = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    handles, columns = [lines[name] for name in style_of], min(len(style_of), 2)
-    looks = {"ncols": columns, "frameon": False, "fontsize": 9, "handlelength": 3.2}
-    figure.legend(handles, list(style_of), loc="outside lower center", **looks)
+    looks = {"ncols": min(len(style_of), 2), "frameon": False, "fontsize": 9, "handlelength": 3.2}
+    figure.legend([lines[name] for name in style_of], list(style_of), loc="outside lower center", **looks)
     return figure
 
 
@@ -65,8 +65,8 @@ def _plot(axes: Axes, chart: Chart, style_of: Mapping[str, Style]) -> None:
     for curve in reversed(chart.curves):  # the first learner lies on top
         style = style_of[curve.title]
         if curve.ends is not None:
-            axes.fill_between(curve.x, *curve.ends, color=style.colour, alpha=0.18, lw=0)
-        (line,) = axes.plot(curve.x, curve.y, color=style.colour, linewidth=1.6, label=curve.title)
+            axes.fill_between(curve.x, *curve.ends, color=style.on_light, alpha=0.18, lw=0)
+        (line,) = axes.plot(curve.x, curve.y, color=style.on_light, linewidth=1.6, label=curve.title)
         line.set_dashes(style.dash or (None, None))
     if all(curve.y.min() >= 0.0 for curve in chart.curves):
         axes.set_ylim(bottom=0)
@@ -79,14 +79,9 @@ def _plot(axes: Axes, chart: Chart, style_of: Mapping[str, Style]) -> None:
     axes.tick_params(labelsize=8, colors=GREY, labelcolor=INK)
     axes.grid(color=GRID, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    _label_ends(axes, chart, style_of)
-
-
-def _label_ends(axes: Axes, chart: Chart, style_of: Mapping[str, Style]) -> None:
-    """Write each last value beside the end of its curve, pushed apart where they would touch."""
-    bottom, top = axes.get_ylim()
-    height = -LABEL_GAP
+    # Each last value stands beside the end of its curve, pushed apart where they would touch.
+    (bottom, top), height = axes.get_ylim(), -LABEL_GAP
     for end, title in sorted((float(curve.y[-1]), curve.title) for curve in chart.curves):
         height = max((end - bottom) / (top - bottom), height + LABEL_GAP)
-        colour = style_of[title].colour
-        axes.text(1.015, height, number(end), transform=axes.transAxes, va="center", fontsize=8, color=colour)
+        colour, side = style_of[title].on_light, axes.transAxes
+        axes.text(1.015, height, number(end), transform=side, va="center", fontsize=8, color=colour)

@@ -21,12 +21,12 @@ from praemia.text_tables import plural
 
 PERCENT = 100
 MAX_TICKS, FEW_TICKS = 9, 6
-WIDEST = 100.0  # times the largest estimate: the intervals of two runs may reach any distance
+WIDEST = 100.0  # times the largest estimate: the intervals of a few runs may reach any distance
 
 
 @dataclass(frozen=True)
 class Mark:
-    """An interval, the learner or the quantity that it belongs to, and what it rests on."""
+    """An interval, the learner that it belongs to, and the sample it rests on."""
 
     title: str
     interval: Interval
@@ -35,10 +35,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Forest:
-    """Rows of intervals, each with what stands beside it, and the scale they are read on if two things are compared."""
+    """Rows of intervals, each with a label, and the scale of the comparison."""
 
     rows: Sequence[tuple[str, Sequence[Mark]]]
-    scale: Scale | None
+    scale: Scale
     is_log: bool = True
 
     @property
@@ -48,44 +48,41 @@ class Forest:
 
     @cached_property
     def axis(self) -> Axis:
-        """An axis of 100 units that holds all estimates, the null value, and the intervals that are not endless."""
+        """An axis of 100 units that holds all estimates, the null value, and the ends of intervals within reach."""
         intervals = [mark.interval for _, marks in self.rows for mark in marks]
         middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
-        values = [*middles, *([self.scale.null] if self.scale else [])]
+        values = [*middles, self.scale.null]
         reach = (min(values) / WIDEST, max(values) * WIDEST) if self.is_log else (-math.inf, math.inf)
         ends = [end for interval in intervals for end in (interval.low, interval.high)]
         values += [end for end in ends if reach[0] < end < reach[1]]
         low, high = min(values), max(values)
         if self.is_log:
-            least, most = (0.8, 1.25) if self.scale else (low, high)
-            return Axis(min(least, low / 1.15), max(most, high * 1.15), PERCENT, True)
+            return Axis(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
         margin = 0.05 * (high - low) or 1.0
         return Axis(low - margin, high + margin, PERCENT, False)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Places and numbers on the axis; there are fewer where text stands beside it."""
+        """Places and values on the axis; there are fewer where text stands beside it."""
         most = FEW_TICKS if self.is_single else MAX_TICKS
         return [(self.place(value), short(value)) for value in self.axis.ticks(most)]
 
     def place(self, value: float) -> float:
-        """Return where a value lies, in percent of the width."""
-        axis = self.axis
-        if math.isnan(value):
-            return self.place(self.scale.null if self.scale else axis.first)
-        inside = min(max(value, axis.first), axis.last)
-        return round(float(axis.places(np.array([inside]))[0]), 2)
+        """Return where a value lies, in percent of the width; NaN lies at the null value."""
+        value = self.scale.null if math.isnan(value) else value
+        inside = min(max(value, self.axis.first), self.axis.last)
+        return round(float(self.axis.places(np.array(inside))), 2)
 
 
 def ratio_forest(rows: Mapping[str, Sequence[Series]], reference: str) -> Forest | None:
     """Return the regret of every learner over that of the reference, task by task and seed by seed."""
     lines = []
     for task, members in rows.items():
-        base = next((series for series in members if series.title == reference), None)
-        others = [] if base is None else [(series, paired((series, base))) for series in members if series is not base]
+        base = [series for series in members if series.title == reference]
+        others = [(own.title, paired((own, *base))) for own in members if base and own.title != reference]
         marks = [
-            Mark(series.title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
-            for series, samples in others
+            Mark(title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
+            for title, samples in others
             if samples.shape[1] > 0
         ]
         lines += [(task, marks)] if marks else []
@@ -93,15 +90,14 @@ def ratio_forest(rows: Mapping[str, Sequence[Series]], reference: str) -> Forest
 
 
 def verdict_forest(verdict: Verdict) -> Forest | None:
-    """Return the comparisons of a claim, where all are read on one scale."""
+    """Return the comparisons of a claim, where all have the same null value."""
     samples = [item.sample for item in verdict.evidence]
+    scales = {sample.scale for sample in samples}
+    if len({scale.null for scale in scales}) != 1:
+        return None
+    (null, *_) = (scale.null for scale in scales)
+    scale = Scale(null, null, null) if len(scales) > 1 else scales.pop()
     rows = [
         (item.comparison.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence
     ]
-    nulls = {sample.scale.null for sample in samples}
-    if len(nulls) != 1:
-        return None
-    scales = {sample.scale for sample in samples}
-    (null,) = nulls
-    scale = scales.pop() if len(scales) == 1 else Scale(null, null, null)
     return Forest(rows, scale, is_log=null > 0.0 and scale == Scale.ratio(null))

@@ -15,9 +15,10 @@ from praemia.experiments.store import RECORD, Store
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.report.chart_svg import plots
-from praemia.report.charts import on_log_axes, regret_charts, scaling_chart, styles, value_charts
+from praemia.report.charts import on_log_axes, regret_charts, scaling_chart, value_charts
 from praemia.report.forest import Forest, Mark, ratio_forest, verdict_forest
 from praemia.report.rendering import picture, render_page, resource
+from praemia.report.styles import Style, styles
 from praemia.report.tables import (
     explained,
     has_kinds,
@@ -51,6 +52,7 @@ def _report(groups: Sequence[Study], title: str, damaged: Sequence[str]) -> byte
     verdicts = [check_claims(study) for study in groups]
     members = [series for study in groups for series in study.series.values()]
     runs = {(Job.of(series.first).digest, run.seed) for series in members for run in series.runs}
+    reference = groups[0].titles[reference_of(groups[0])] if groups[0].learners else ""
     return render_page(
         "report.html.j2",
         title=title,
@@ -60,7 +62,9 @@ def _report(groups: Sequence[Study], title: str, damaged: Sequence[str]) -> byte
         regret_note=regret_note(members),
         damaged=damaged,
         verdicts=_by_source([own for part in verdicts for own in part]),
-        glance=_glance(groups[0]),
+        reference=reference,
+        forest_of_ratios=_ratios(groups[0], reference),
+        colours={title: style.colour for title, style in _styles(groups[0]).items()},
         sections=[_section(*pair) for pair in zip(groups, verdicts, strict=True)],
         tasks=_tasks(groups),
         made=_made(groups),
@@ -97,20 +101,10 @@ def _shown(study: Study) -> dict[str, list[Series]]:
     return rows
 
 
-def _glance(study: Study) -> dict[str, Any]:
-    """Return a group's part of the first screen: the ratios to one learner's regret, and the curves."""
-    in_steps = study.group.settings[0].num_steps is not None
-    reference = study.titles[reference_of(study)] if study.learners else ""
-    return {
-        "reference": reference,
-        "forest": None if in_steps or not reference else _forest(study, reference),
-        "colours": {title: style.name for title, style in _styles(study).items()},
-        "curves": _curves(study),
-    }
-
-
-def _forest(study: Study, reference: str) -> Forest | None:
-    """Return the ratios task by task, or over the kinds of many tasks."""
+def _ratios(study: Study, reference: str) -> Forest | None:
+    """Return the ratios of regrets task by task, or over the kinds of many tasks."""
+    if not reference or study.group.settings[0].num_steps is not None:
+        return None
     if not has_kinds(study):
         return ratio_forest(_shown(study), reference)
     others = {study.titles[column]: ratio for column, ratio in ratios_to_reference(study).items()}
@@ -118,12 +112,9 @@ def _forest(study: Study, reference: str) -> Forest | None:
     return Forest([(title, [Mark(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
 
 
-def _styles(study: Study) -> dict[str, Any]:
-    return styles((choice.title, choice.name) for choice in study.group.choices if choice.title in _played(study))
-
-
-def _played(study: Study) -> set[str]:
-    return {series.title for series in study.series.values()}
+def _styles(study: Study) -> dict[str, Style]:
+    played = {series.title for series in study.series.values()}
+    return styles((choice.title, choice.name) for choice in study.group.choices if choice.title in played)
 
 
 def _curves(study: Study) -> dict[str, Any]:
@@ -135,12 +126,9 @@ def _curves(study: Study) -> dict[str, Any]:
         return {**plots(value_charts(rows, published), style_of), "scale": "", "left_out": left_out}
     charts = regret_charts(rows)
     is_steep = any(_spread([curve.y[-1] for curve in chart.curves]) > MAX_SPREAD for chart in charts)
-    return {
-        **plots(charts, style_of),
-        "log_panels": plots([*map(on_log_axes, charts)], style_of)["panels"],
-        "scale": "log" if is_steep else "linear",
-        "left_out": left_out,
-    }
+    log_panels = plots([*map(on_log_axes, charts)], style_of)["panels"]
+    scale = "log" if is_steep else "linear"
+    return {**plots(charts, style_of), "log_panels": log_panels, "scale": scale, "left_out": left_out}
 
 
 def _spread(ends: Sequence[float]) -> float:
@@ -188,13 +176,11 @@ def _tasks(groups: Iterable[Study]) -> dict[str, Any]:
             continue
         sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.max_steps)
         rows.append((series.task, *map(str, sizes), f"{series.first.optimal_value:.6g}"))
-        pictures.append((series.task, picture(task.draw)))
+        pictures.append((series.task, picture(task)))
         if task.num_machine_states <= MAX_MACHINE:
             machines.setdefault(repr(task.machine.rules), (series.task, task.machine))
     header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
-    drawn = [
-        (f"{name}: {plural(own.num_states, 'machine state')}", picture(own.draw)) for name, own in machines.values()
-    ]
+    drawn = [(f"{name}: {plural(own.num_states, 'machine state')}", picture(own)) for name, own in machines.values()]
     return {"sizes": Table(header, rows), "pictures": pictures, "machines": drawn}
 
 

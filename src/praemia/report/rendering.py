@@ -1,13 +1,11 @@
-"""Pages: templates, and what they are filled with.
+"""Pages: templates, and what they are filled with; all of it is escaped, unless it is ``Markup``.
 
-The templates are in ``templates``. Whatever they are given is escaped, unless it is ``Markup``. Pages need nothing but
-themselves.
+Pages need nothing but themselves.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +14,12 @@ from markupsafe import Markup
 
 from praemia.errors import PraemiaError
 from praemia.experiments.jobs import slug
-from praemia.pictures.drawing import Drawing
+from praemia.machines.machine import RewardMachine
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
-from praemia.report.charts import style_sheet
 from praemia.report.figures import render
+from praemia.report.styles import style_sheet
+from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
@@ -49,15 +48,15 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def picture(draw: Callable[..., Drawing], *about: Any) -> str | None:
-    """Return a drawing as an address that holds it whole; None where a package is missing or it would be too large."""
-    try:
-        return address(draw(*about).scene)
-    except PraemiaError:
-        return None
-
-
 def address(drawing: Figure | Scene) -> str:
     """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
     svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing)
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+
+
+def picture(item: Task | RewardMachine) -> str | None:
+    """Return a drawing as an address; None where a package is missing or it would be too large."""
+    try:
+        return address(item.draw().scene)
+    except PraemiaError:
+        return None

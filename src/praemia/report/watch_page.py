@@ -1,8 +1,7 @@
 """See a learner learn: one HTML page with a slider over the plans of a run.
 
-At most 60 plans are shown, close together at first: learners change most in their first episodes. There are fewer on
-large maps, so that the size of a page is bounded. Each plan is drawn as ``show`` draws a policy; the page carries the
-drawings compressed, and a small script (``watch.js``) puts one after the other into place. It needs nothing but itself.
+At most 60 plans are shown, close together at first: learners change most in their first episodes. Each is drawn as
+``show`` draws a policy; the page carries the drawings compressed, and a script puts one after the other into place.
 """
 
 from __future__ import annotations
@@ -18,52 +17,43 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from praemia import learners
 from praemia.envs.black_box import BlackBox
-from praemia.errors import MissingExtraError, ParameterError
+from praemia.errors import ParameterError
 from praemia.experiments.jobs import Job
 from praemia.exploration.estimated_task import EstimatedTask
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
-from praemia.pictures.diagrams import machine_beside
-from praemia.pictures.footprints import MAX_PANELS, footprint, states_to_show
-from praemia.pictures.layout import scaled
-from praemia.pictures.policy_page import MAX_HEIGHT, MAX_WIDTH, MIN_WIDTH, PolicyView, key, panel
+from praemia.pictures import policy_page
+from praemia.pictures.policy_page import PolicyView
 from praemia.pictures.renderers import render_svg
+from praemia.pictures.scene import scaled
 from praemia.pictures.task_picture import task_picture
-from praemia.planning.exact import evaluate, max_losses, solve
-from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
-from praemia.report.charts import GREEN, Chart, Curve, moving_mean, return_chart, styles
-from praemia.report.rendering import render_page, resource
+from praemia.planning.exact import max_losses, solve
+from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, chart_axes, plots
+from praemia.report.charts import Chart, Curve, moving_mean, return_chart, thinned
+from praemia.report.rendering import picture, render_page, resource
+from praemia.report.styles import STYLES, styles
 from praemia.simulation import Run, simulate
 from praemia.simulation.replay import replay
 from praemia.simulation.run import Seed
 from praemia.tasks.base import BaseTask
-from praemia.tasks.picture import Picture
-from praemia.tasks.task import Task
+from praemia.tasks.task import Task, require_task
 from praemia.text_tables import plural
 
 MAX_PLANS = 60
 MAX_PLACES = 120_000  # in all maps of all plans: with less than 15 bytes for each, a page stays below 2 MB
 PANEL, WIDEST = 460.0, 1040.0  # pixels, of a map; wide maps may be wider, for their cells to be legible
 LARGEST_CELL, LEGIBLE_CELL = 64.0, 24.0
-MAX_POINTS = 400  # of a curve
-SO_FAR = {True: "regret before it", False: "mean return before it"}
-BASIS = {True: "exact", False: "those of the model that the whole run estimates"}
 FRAME_HEIGHT = 900  # pixels, in a notebook
 
 
 class ShownPlan(NamedTuple):
-    """A plan of a run.
+    """A plan of a run: its number and first episode, from 0, the regret before it, and what it does.
 
-    Attributes
-    ----------
-    number : among all plans of the run, from 0; episode : the first in which it is played.
-    regret : of the episodes before it; in a black box the mean return of the last of them.
-    view : its value, where it goes, and what it does there.
+    In a black box ``regret`` is the mean return of the last episodes before it.
     """
 
     number: int
@@ -86,21 +76,17 @@ class LearningPage:
     ) -> LearningPage:
         """Play a run again and look at its plans: in the task, or in what the whole run estimates of a black box."""
         task = played if isinstance(played, Task) else EstimatedTask.of(played, run)
-        best, picture = solve(task.model), task_picture(task)
-        so_far = np.concatenate(([0.0], run.regret if isinstance(task, Task) else moving_mean(run.returns)))
-        stakes, numbers = max_losses(task, best), plans_to_show(run.plan_episodes, most_plans(task))
-        policies = list(replay(played, learner, run, numbers, on_progress))
-        values = [float(run.plan_values[number]) for number in numbers]
-        if isinstance(task, EstimatedTask):
-            policies = [task.policy(policy) for policy in policies]
-            values = [evaluate(task.model, policy, keep_values=False).value for policy in policies]
-        steps = [footprint(task, best, policy, stakes) for policy in policies]
-        states = states_to_show(task, np.mean([own.visits for own in steps], axis=0))
-        plans = []
-        for number, value, own in zip(numbers, values, steps, strict=True):
-            episode, view = int(run.plan_episodes[number]), PolicyView(task, picture, value, False, own, *states)
-            plans.append(ShownPlan(number, episode, float(so_far[episode]), view))
-        return cls(task, run, tuple(plans))
+        so_far = run.regret if isinstance(task, Task) else moving_mean(run.returns)
+        best, regret = solve(task.model), np.concatenate(([0.0], so_far))
+        stakes, chosen = max_losses(task, best), plans_to_show(task, run.plan_episodes)
+        policies = replay(played, learner, run, chosen, on_progress)
+        shown = policies if isinstance(task, Task) else map(task.policy, policies)
+        views = [PolicyView.of(task, own, best, stakes) for own in shown]
+        states, hidden = policy_page.states_to_show(task, np.mean([view.visits for view in views], axis=0))
+        views = [replace(view, states=states, hidden=hidden) for view in views]
+        episodes = run.plan_episodes[chosen].tolist()
+        plans = zip(chosen, episodes, regret[episodes].tolist(), views, strict=True)
+        return cls(task, run, tuple(ShownPlan(*plan) for plan in plans))
 
     @property
     def title(self) -> str:
@@ -110,23 +96,23 @@ class LearningPage:
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        charts, first = _charts(self), self.plans[0].view
-        cell = _cell_size(first.picture)
-        across, _ = chart_axes(charts[0])
-        data = {"plans": [_plan_data(plan, cell, across) for plan in self.plans], "marker": [TOP, HEIGHT - BOTTOM]}
-        packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
+        charts, first, is_exact = _charts(self), self.plans[0].view, isinstance(self.task, Task)
+        looks = styles([("plan", self.run.learner)]) | ({"optimum": STYLES["optimal"]} if is_exact else {})
+        across, _ = first.picture.extent
+        cell = min(LARGEST_CELL, max(PANEL, min(WIDEST, LEGIBLE_CELL * across)) / across)
+        data = {"plans": [_plan_data(plan, cell, charts[0]) for plan in self.plans], "marker": [TOP, HEIGHT - BOTTOM]}
         return render_page(
             "watch.html.j2",
             title=self.title,
             facts=self._facts,
-            data=packed,
-            panel_width=round(cell * first.picture.extent[0]),
+            data=base64.b64encode(zlib.compress(json.dumps(data).encode(), 9)).decode(),
+            panel_width=round(cell * across),
             num_plans=len(self.plans),
-            so_far=SO_FAR[isinstance(self.task, Task)],
-            basis=BASIS[isinstance(self.task, Task)],
             notes=[note for note in (first.left_out, first.picture.caption) if note],
-            curves=plots(charts, {**styles([("plan", self.run.learner)]), "optimum": GREEN}),
-            machine=_machine(self.task),
+            so_far="regret before it" if is_exact else "mean return before it",
+            basis="exact" if is_exact else "those of the model that the whole run estimates",
+            curves=plots(charts, looks),
+            machine=picture(self.task.machine),
             scripts=[resource("report.js"), resource("watch.js")],
             own_style=resource("watch.css"),
         ).decode()
@@ -181,114 +167,75 @@ def watch(
     ----------
     learner : a name, a learner, or a ``Run`` on this task: it is played again, as it was.
     num_episodes : 1,000 unless given; seed : that of the run, by default of the first one that ``praemia run`` plays.
-    on_progress : called with the number of episodes played so far, and of all that are to be played: the run is played
-        twice, first to know its plans, then to see the chosen ones.
+    on_progress : called with the episodes played and all to be played: a run is played again to see its plans.
 
     Examples
     --------
     >>> import praemia
     >>> page = praemia.watch(praemia.envs.riverswim(3), "ucbvi-prm", num_episodes=100)
     >>> page.save("riverswim.html")  # open it in a browser
-    >>> run = praemia.simulate(praemia.envs.riverswim(3), praemia.Headroom(), num_episodes=100)
-    >>> praemia.watch(praemia.envs.riverswim(3), run).title
-    'headroom learns riverswim-3'
     """
-    if not isinstance(task, Task | BlackBox):
-        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
-    if isinstance(task, Task):
-        task_picture(task)  # a task that is too large is refused before the work
+    if not isinstance(task, BlackBox):
+        task_picture(require_task(task, "watch"))  # a task that is too large is refused before the work
     if isinstance(learner, Run):
         if num_episodes is not None:
             raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
-        run, player = learner, Job.of(learner).learner.make()
-        return LearningPage.of(task, player, run, _progress(on_progress, 0, run.num_episodes))
-    player = learners.make(learner) if isinstance(learner, str) else learner
-    episodes = 1_000 if num_episodes is None else num_episodes
-    run = simulate(task, player, episodes, seed, on_progress=_progress(on_progress, 0, 2 * episodes))
-    return LearningPage.of(task, player, run, _progress(on_progress, episodes, 2 * episodes))
+        run, player, total, before = learner, Job.of(learner).learner.make(), learner.num_episodes, 0
+    else:
+        before = 1_000 if num_episodes is None else num_episodes
+        player, total = learners.make(learner) if isinstance(learner, str) else learner, 2 * before
+        run = simulate(task, player, before, seed, on_progress=_progress(on_progress, 0, total))
+    return LearningPage.of(task, player, run, _progress(on_progress, before, total))
 
 
 def _progress(on_progress: Callable[[int, int], None] | None, before: int, total: int) -> Callable[[int], None] | None:
     return None if on_progress is None else lambda played: on_progress(before + played, total)
 
 
-def most_plans(task: BaseTask) -> int:
-    """Return how many plans of a task can be shown."""
-    panels = min(MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
-    return max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
-
-
-def plans_to_show(plan_episodes: NDArray[np.int64], most: int = MAX_PLANS) -> list[int]:
-    """Return the numbers of the plans to show: all, or those in force at episodes 1, …, the last, spaced evenly in log.
-
-    Examples
-    --------
-    >>> plans_to_show(np.array([0, 3, 7]))
-    [0, 1, 2]
-    >>> numbers = plans_to_show(np.arange(10_000))
-    >>> numbers[:4], numbers[-1], len(numbers) <= 60
-    ([0, 1, 2, 3], 9999, True)
-    """
+def plans_to_show(task: BaseTask, plan_episodes: NDArray[np.int64]) -> list[int]:
+    """Return the indices of the plans to show: all, or those in force at episodes that are evenly spaced in log."""
+    panels = min(policy_page.MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
+    most = max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
     if len(plan_episodes) <= most:
         return list(range(len(plan_episodes)))
     episodes = np.rint(np.geomspace(1, plan_episodes[-1] + 1, most)).astype(np.int64) - 1
     return [int(number) for number in np.unique(np.searchsorted(plan_episodes, episodes, side="right") - 1)]
 
 
-def _cell_size(picture: Picture) -> float:
-    """Return how wide a place is, in pixels on a page that is wide enough."""
-    across, _ = picture.extent
-    return min(LARGEST_CELL, max(PANEL, min(WIDEST, LEGIBLE_CELL * across)) / across)
-
-
-def _plan_data(plan: ShownPlan, cell: float, across: Axis) -> dict[str, Any]:
+def _plan_data(plan: ShownPlan, cell: float, chart: Chart) -> dict[str, Any]:
     """Return a plan as the page takes it: numbers as texts, its maps, their key, and its place on the curves."""
-    view = plan.view
+    view, (across, _) = plan.view, chart_axes(chart)
     return {
         "number": f"{plan.number + 1:,}",
         "episode": f"{plan.episode + 1:,}",
         "value": f"{view.value:.4g}",
-        "gap": f"{view.footprint.lacks:.2g}",
+        "gap": f"{view.gap:.2g}",
         "regret": f"{plan.regret:.4g}",
-        "x": round(LEFT + float(across.places(np.array([plan.episode + 1.0]))[0]), 1),
+        "x": round(LEFT + float(across.places(np.array(plan.episode + 1.0))), 1),
         "maps": "".join(_map(view, m, cell) for m in view.states),
-        "key": render_svg(key(view, cell, MIN_WIDTH)),
+        "key": render_svg(policy_page.key(view, cell, policy_page.MIN_WIDTH)),
     }
 
 
 def _map(view: PolicyView, m: int, cell: float) -> str:
-    steps, state = view.footprint.visits[m].sum(), html.escape(view.task.machine.states[m])
+    steps, state = view.visits[m].sum(), html.escape(view.task.machine.states[m])
     caption = f"<figcaption>machine state <b>{state}</b>, {steps:.2f} steps per episode</figcaption>"
-    return f"<figure>{caption}{render_svg(scaled(panel(view, m, cell), cell))}</figure>"
+    return f"<figure>{caption}{render_svg(scaled(policy_page.panel(view, m, cell), cell))}</figure>"
 
 
-def _charts(page: LearningPage) -> tuple[Chart, Chart]:
-    """Return the value of each plan over the episodes, with the optimum; and the regret, in a black box the returns."""
+def _charts(page: LearningPage) -> list[Chart]:
+    """Return the value of the plans over the episodes, with the optimum; and the regret, in a black box the returns."""
     run = page.run
-    if isinstance(page.task, EstimatedTask):
+    if not isinstance(page.task, Task):
         starts = np.array([plan.episode for plan in page.plans])
         ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
-        values = Curve("plan", run.learner, ends, np.repeat([plan.view.value for plan in page.plans], 2))
-        chart = Chart("Value of the plan in the estimate", "", "episodes", "value", [values], is_log_across=True)
-        returns = return_chart(replace(run, title="plan"))
-        return chart, replace(returns, title="Return", is_log_across=True)
-    few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
-    starts = run.plan_episodes[few]
-    ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
-    values = Curve("plan", run.learner, ends, run.plan_values[few].repeat(2))
-    optimum = Curve("optimum", "optimal", ends[[0, -1]], np.full(2, run.optimal_value))
-    episodes = np.unique(np.rint(np.geomspace(1, run.num_episodes, MAX_POINTS)).astype(int))
-    regret = Curve("plan", run.learner, episodes.astype(float), run.regret[episodes - 1])
-    return (
-        Chart("Value of the plan", "", "episodes", "value", [values, optimum], is_log_across=True),
-        Chart("Regret so far", "", "episodes", "regret", [regret], is_log_across=True),
-    )
-
-
-def _machine(task: BaseTask) -> Markup:
-    """Draw the machine; nothing if it is too large or Graphviz is missing."""
-    try:
-        scene = machine_beside(task.machine, MAX_WIDTH, MAX_HEIGHT)
-    except MissingExtraError:
-        scene = None
-    return Markup() if scene is None else Markup(render_svg(scene))
+        estimate = Curve("plan", run.learner, ends, np.repeat([plan.view.value for plan in page.plans], 2))
+        chart = Chart("Value in the estimate", "", "episodes", "value", [estimate], is_log_across=True)
+        return [chart, replace(return_chart(replace(run, title="plan")), title="Return", is_log_across=True)]
+    episodes = thinned(run.num_episodes)
+    plans, x = np.searchsorted(run.plan_episodes, episodes - 1, side="right") - 1, episodes.astype(float)
+    values = Curve("plan", run.learner, x, run.plan_values[plans])
+    optimum = Curve("optimum", "optimal", x[[0, -1]], np.full(2, run.optimal_value))
+    regret = Curve("plan", run.learner, x, run.regret[episodes - 1])
+    panels = {"value": ("Value of the plan", [values, optimum]), "regret": ("Regret so far", [regret])}
+    return [Chart(title, "", "episodes", up, curves, is_log_across=True) for up, (title, curves) in panels.items()]

@@ -13,13 +13,11 @@ from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
 from praemia.kernels.counts import (
-    RECENT,
     MachineCounts,
     add_row,
     add_transition,
     count_episode,
-    count_move,
-    count_visit,
+    count_step,
 )
 from praemia.kernels.play import count_noted, is_to_be_noted, sample_action
 from praemia.learners.base import Learner
@@ -71,7 +69,7 @@ class BoxWorld(World):
             self._probe(seed_of_box)
         box.env.reset(seed=seed_of_box)
 
-    def _tabulated(self, asked_before: EveryStep | None = None) -> TaskSpec:
+    def _tabulated(self) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
@@ -83,18 +81,21 @@ class BoxWorld(World):
             box.labelling,
             tuple(self.labels),
             self.table if unit is box.machine else MachineTable.of(unit, list(self.labels)),
-            more_labels=True,
-            labels_need_info=self.labels_need_info,
+            unseen_labels="any" if self.labels_need_info else "computed",
             can_end=True,
             discount=box.discount,
             done_states=box.done_states,
-            asked_before=asked_before,
         )
         return spec_for(spec, self.learner)
 
-    def _tabulate_again(self, asked_before: EveryStep | None = None) -> None:
-        """Tabulate the machine on the labels known by now; what was counted of its moves is kept."""
-        self.spec = self._tabulated(asked_before)
+    def _tabulate_again(self, *, kept: EveryStep | None = None) -> None:
+        """Tabulate the machine on the labels seen so far, keeping what was counted of its moves.
+
+        The labels of all steps are computed again, unless they are ``kept``.
+        """
+        self.spec = self._tabulated()
+        if kept is not None:
+            self.spec.__dict__["every_step"] = kept
         if self.learner.learn_machine:
             more = len(self.labels) - len(self.counts.machine.visits)
             grown = (np.pad(old, [(0, more)] + [(0, 0)] * (old.ndim - 1)) for old in self.counts.machine)
@@ -136,9 +137,8 @@ class BoxWorld(World):
         """Return the number of a label, numbering it when it is new."""
         if label not in self.labels:
             self.labels[label] = len(self.labels)
-            # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
-            renumbered = self.labels_need_info or self.learner.learn_machine
-            self._tabulate_again(None if renumbered else self.spec.every_step)
+            is_renumbered = self.labels_need_info or self.learner.learn_machine
+            self._tabulate_again(kept=None if is_renumbered else self.spec.every_step)
         return self.labels[label]
 
     def play(self, most: int) -> None:
@@ -148,7 +148,6 @@ class BoxWorld(World):
                 self.log.plans[self.num_plans]["episode"] = self.played
                 count_noted(self.progress)
             self.counts = self.counts.with_room(self.box.max_steps)
-            self._transition_counts = self.counts.transitions["count"]
             steps, rewards = self._play_episode()
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             self.log.steps[self.played] = len(steps)
@@ -175,7 +174,8 @@ class BoxWorld(World):
         it is not known what would have followed.
         """
         box, counts, size, steps, rewards, due = self.box, self.counts, self.box.observations.size, [], [], False
-        at_once, learns, keeps = self.learner.replan_rule.at_once, self.learner.learn_machine, len(counts.recent) > 0
+        at_once, units = self.learner.replan_rule.at_once, box.machine.reward_range
+        is_unit, to_unit = units.is_unit, units.number_to_unit
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
         counts.is_met[o] = True
         counts.starts[o] += 1
@@ -187,14 +187,9 @@ class BoxWorld(World):
                 label = self.number(propositions)
             z += size if ended else 0
             m_next, reward = self.table.draw(label, m, self.world_rng)
-            due |= self._count(h, o, a, z, label)
-            if learns:
-                due |= self._count_move(label, m, m_next, reward)
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
-            if keeps:
-                self.counts.recent[h], self.counts.totals[RECENT] = steps[-1], h + 1
-                self.counts.recent_rewards[h] = box.machine.reward_range.number_to_unit(reward)
+            due |= self._count(h, steps[-1], reward if is_unit else to_unit(reward))
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
@@ -214,21 +209,14 @@ class BoxWorld(World):
             a = int(self.world_rng.random() * self.box.num_actions)
         return a
 
-    def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
-        """Count a transition; tell whether a plan has become due."""
-        counts, pair = self.counts, o * self.box.num_actions + a
+    def _count(self, h: int, step: tuple[int, int, int, int, int, int], reward: float) -> bool:
+        """Count a step, with its reward in the unit range; tell whether a plan has become due."""
+        o, a, z, label, _, _ = step
+        pair = o * self.box.num_actions + a
         place = self.places.get((pair, z, label))
         if place is None:
             place = self.places[pair, z, label] = self._first_sight(pair, z, label)
-        if len(counts.step_visits):
-            counts.step_visits[h, o] += 1
-        self._transition_counts[place] += 1.0
-        return bool(count_visit(counts.visits, counts.at_plan, counts.slots, counts.totals, pair, self.replan_code))
-
-    def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
-        """Count a move of a machine that is learned; tell whether a plan has become due."""
-        in_unit = self.box.machine.reward_range.number_to_unit(reward)
-        return bool(count_move(self.counts.machine, label, m, m_next, in_unit))
+        return bool(count_step(self.counts, h, step, place, pair, reward, self.replan_code))
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size

@@ -33,7 +33,7 @@ def estimated_model(world: World) -> Model:
     exits = spec.exits.copy()
     if not visits.all():
         # In a black box on any label; a table of all, for hundreds of machine states, would take longer than the run.
-        exits[1:, UNKNOWN] = extremes(spec, None if spec.more_labels else spec.table, sign=-1.0)[:-1]
+        exits[1:, UNKNOWN] = extremes(spec, spec.table if spec.unseen_labels == "listed" else None, sign=-1.0)[:-1]
     return Model.of_estimate(
         pairs,
         seen.successors,

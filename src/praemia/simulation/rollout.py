@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.arithmetic import ordered_sum
-from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError, require, require_whole
@@ -41,7 +40,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Episode(Displayed):
+class Episode:
     """An episode, step by step; ``print`` shows it as a table, with names.
 
     Attributes

@@ -12,7 +12,6 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.kernels import play as kernels
 from praemia.kernels.exact import PRODUCT_STATE, ValueArrays
-from praemia.kernels.pathwise import BestArrays
 from praemia.kernels.records import Records, padded_width
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import checked_plan, next_policy
@@ -170,19 +169,19 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     machine = (table.indptr, moves, table.law_indptr, table.laws)
     ends = (task.model.exits, step_weights(task.max_steps, task.discount), task.spec.is_done)
     nothing = np.zeros(0)
-    best = BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing, nothing)
+    best = kernels.BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing, nothing)
     return kernels.WorldArrays(
         starts, mdp.indptr.copy(), edges, _row_places(task.model.arrays.extra_rows), *machine, *ends, best
     )
 
 
 @cached_per_object
-def _best_arrays(task: Task) -> BestArrays:
+def _best_arrays(task: Task) -> kernels.BestArrays:
     """Return what the loss of a step is computed from."""
     values, discount = np.ascontiguousarray(solve(task.model).values.swapaxes(1, 2)), np.array([task.discount])
     size = values[1:].size * task.num_actions
     known = np.full(size if size <= MOST_LOSSES else 0, -1.0)
-    return BestArrays(values, discount, task.mdp.probs, task.table.probs, task.table.rewards, known)
+    return kernels.BestArrays(values, discount, task.mdp.probs, task.table.probs, task.table.rewards, known)
 
 
 @cached_per_object

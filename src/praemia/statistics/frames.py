@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.jobs import Job
 from praemia.experiments.store import Store
@@ -34,7 +33,7 @@ RESULTS = ("regret", "optimal_value", "mean_return", "steps", "plans", "seconds"
 POINTS = ("episode", "regret", "total_return", "steps")
 
 
-class StoredRuns(Displayed):
+class StoredRuns:
     """The runs in a folder, read on demand: iterate over them, or take them by number.
 
     They are in the order of learner and what it played, then of seed and number; a slice is a list. Iteration leaves

@@ -58,11 +58,12 @@ class Series:
 
     @cached_property
     def loaded_task(self) -> Task | None:
-        """The task, made from the text that is stored with the runs; None where there is none, or it is damaged."""
+        """The task, made from the text that is stored with the runs; None for a black box and for a damaged text."""
         try:
-            return Job.of(self.first).task.make() if self.first.task_text else None
+            task = Job.of(self.first).task.make() if self.first.task_text else None
         except PraemiaError:
             return None
+        return task if isinstance(task, Task) else None
 
     @cached_property
     def final(self) -> NDArray[np.float64]:

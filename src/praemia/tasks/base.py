@@ -1,4 +1,4 @@
-"""What every task has, whether its transition model is known (``Task``) or not (``BlackBox``)."""
+"""The base of tasks with a transition model (``Task``) and without one (``BlackBox``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean, require_flag, require_whole
 from praemia.machines.machine import RewardMachine
@@ -24,31 +24,27 @@ class BaseTask(ABC):
 
     Attributes
     ----------
-    max_steps : the length of an episode: the horizon, or without one the fewest steps H with γ^H ≤ 1e-12.
+    max_steps : the length of an episode: the horizon, or without one the smallest H with γ^H ≤ 1e-12.
     """
 
-    if TYPE_CHECKING:
+    machine: RewardMachine
+    horizon: int | None
+    name: str
+    discount: float
+    until_done: bool
+    max_steps: int
 
-        @property
-        def machine(self) -> RewardMachine: ...
-        @property
-        def horizon(self) -> int | None: ...
-        @property
-        def name(self) -> str: ...
-        @property
-        def discount(self) -> float: ...
-        @property
-        def until_done(self) -> bool: ...
-        @property
-        def max_steps(self) -> int: ...
-        @property
-        def num_observations(self) -> int: ...
-        @property
-        def num_actions(self) -> int: ...
+    @property
+    @abstractmethod
+    def num_observations(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def num_actions(self) -> int: ...
 
     @abstractmethod
     def _complete(self) -> None:
-        """Check what was given, and fill in what follows from it."""
+        """Check the fields, and fill in those that follow from others."""
 
     def _complete_length(self) -> None:
         """Check the parts that every task has, and fill in ``max_steps``."""
@@ -66,11 +62,11 @@ class BaseTask(ABC):
 
     @cached_property
     def done_states(self) -> frozenset[int]:
-        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
+        """The terminal machine states: with ``until_done``, those from which every further reward is 0."""
         return self.machine.settled_states if self.until_done else frozenset()
 
     def changed(self, **changes: Any) -> Self:
-        """Return the task with other parts; what was warned of when it was made is not warned of again."""
+        """Return the task with other fields, without repeating the warnings of its making."""
         other = copy(self)
         for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]:
             del other.__dict__[name]
@@ -94,7 +90,7 @@ class BaseTask(ABC):
         return self.changed(discount=discount)
 
     def with_until_done(self, until_done: bool = True) -> Self:
-        """Return the same task with episodes that end when the machine is done, or that do not.
+        """Return the same task with episodes that end in terminal machine states, or that do not.
 
         Examples
         --------
@@ -114,7 +110,7 @@ class BaseTask(ABC):
 
     @property
     def sizes(self) -> list[str]:
-        """How large the task is, in words."""
+        """The sizes of the task in words."""
         return [
             plural(self.num_observations, "observation"),
             plural(self.num_actions, "action"),
@@ -129,7 +125,7 @@ class BaseTask(ABC):
 
 
 def effective_horizon(discount: float) -> int:
-    """Return the smallest H with γ^H ≤ 1e-12: what comes later hardly counts."""
+    """Return the smallest H with γ^H ≤ 1e-12."""
     if discount == 1.0:
         raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
     weight, horizon = 1.0, 0
@@ -143,13 +139,13 @@ def effective_horizon(discount: float) -> int:
 
 
 def require_discount(discount: object) -> float:
-    """Return a discount, or say what is wrong with it."""
+    """Return a discount in (0, 1]; refuse anything else."""
     if isinstance(discount, bool) or not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
         raise ModelError(f"discount={discount!r}; expected a number above 0 and at most 1")
     return float(discount)
 
 
 def require_machine(machine: object) -> None:
-    """Refuse what is not a machine."""
+    """Refuse anything but a machine."""
     if not isinstance(machine, RewardMachine):
         raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")

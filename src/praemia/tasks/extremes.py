@@ -1,4 +1,4 @@
-"""The most and the least that a machine can pay from each step on, whatever happens in the environment."""
+"""The largest and smallest mean return of a machine from each step on, over all that can happen in the environment."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from praemia.tasks.spec import TaskSpec
 
 
 def extremes(spec: TaskSpec, table: MachineTable | None = None, *, sign: float = 1.0) -> NDArray[np.float64]:
-    """Return the most that the machine can pay on average from step h on: [H + 1, M]; the least for a ``sign`` of −1.
+    """Return the largest mean return of the machine from step h on, [H + 1, M]; the smallest for a ``sign`` of −1.
 
-    It may be any label that comes at each step, or with a ``table`` any of its labels. Where an episode can end, an
-    idle machine may pay for all that is left of it.
+    Each step may have any label, or with a ``table`` any of its labels. Where an episode can end, idle rewards may
+    follow for the steps left.
     """
     best = np.zeros((spec.horizon + 1, spec.num_machine_states))
     for h in range(spec.horizon - 1, -1, -1):
@@ -30,7 +30,7 @@ def extremes(spec: TaskSpec, table: MachineTable | None = None, *, sign: float =
 
 
 def _on_labels(table: MachineTable, later: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
-    """Return the most that a step pays in each machine state, with what follows it, on the labels of a table."""
+    """Return the maximum over the labels of a table of the mean reward and the value that follows, float64[M]."""
     followed = np.bincount(table.rows, table.probs * later[table.targets], len(table.indptr) - 1)
     gains = sign * table.mean_rewards + followed.reshape(table.mean_rewards.shape)
     best: NDArray[np.float64] = gains.max(axis=0)
@@ -38,11 +38,11 @@ def _on_labels(table: MachineTable, later: NDArray[np.float64], sign: float) -> 
 
 
 def _on_any_label(machine: RewardMachine, later: NDArray[np.float64], sign: float) -> list[float]:
-    """Return the same over all labels, without a table of them: there may be very many."""
+    """Return the same over all labels, of which there may be too many for a table."""
     after = dict(zip(machine.states, later.tolist(), strict=True))
     return machine.diagrams.highest(partial(_gain, after, sign))
 
 
 def _gain(after: dict[str, float], sign: float, outcomes: tuple[Outcome, ...]) -> float:
-    """Return what outcomes pay on average, with the sign, and what follows them."""
+    """Return the mean of the reward, with the sign, and the value that follows."""
     return fsum(out.probability * (sign * out.reward.mean + after[out.target]) for out in outcomes)

@@ -1,4 +1,4 @@
-"""A machine as tables over numbered labels: to draw from, and with the continuation rows that kernels fill from them.
+"""A machine as tables over indexed labels, to sample from and to fill continuation rows with.
 
 ``praemia.kernels`` says what continuation rows are, ``praemia.kernels.rows`` how they are filled.
 """
@@ -30,8 +30,8 @@ class MachineTable:
     Attributes
     ----------
     indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
-    law_indptr : int64[E + 1]; laws : REWARD[·] — the pieces of each edge's reward law.
-    has_no_effect : bool[L] — labels that move no machine state and pay nothing.
+    law_indptr : int64[E + 1]; laws : REWARD[·] — the pieces of each edge's reward distribution.
+    has_no_effect : bool[L] — labels that move no machine state and have reward 0.
     """
 
     num_states: int
@@ -47,7 +47,8 @@ class MachineTable:
 
     @classmethod
     def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
-        """Tabulate a machine on the labels given, in their order."""
+        """Tabulate a machine on labels, in their order; they may have propositions that it does not read."""
+        machine = machine.over(frozenset().union(*label_sets))
         rows = [
             [(machine.index[out.target], out.probability, out.reward) for out in machine.outcomes(state, label)]
             for label in label_sets
@@ -74,7 +75,7 @@ class MachineTable:
 
     @classmethod
     def of_possible_moves(cls, num_states: int, initial: int, possible: NDArray[np.bool_]) -> MachineTable:
-        """Return a table of which only the possible moves bool[L, M, M] mean something: all as likely, paying 0."""
+        """Return a table of the possible moves bool[L, M, M], equally likely and without rewards."""
         label, m, targets = np.nonzero(possible)
         lengths = possible.sum(axis=2).ravel()
         num_edges = len(targets)
@@ -97,7 +98,7 @@ class MachineTable:
 
     @cached_property
     def sums(self) -> NDArray[np.float64]:
-        """The running sums of τ within each row, to draw from."""
+        """The running sums of τ within each row, to sample from."""
         return running_sums(self.probs, self.indptr)
 
     @cached_property
@@ -145,14 +146,14 @@ class MachineTable:
 
 
 class MachineSampler:
-    """Draw what a machine does on labels that are not known beforehand: each is tabulated when it first comes."""
+    """Sample the steps of a machine on labels that are not known beforehand; each is tabulated when it first occurs."""
 
     def __init__(self, machine: RewardMachine) -> None:
         self.machine = machine
         self._tables: dict[Label, MachineTable] = {}
 
     def step(self, m: int, label: Label, rng: np.random.Generator) -> tuple[int, float]:
-        """Draw the next machine state and the reward of a step in machine state ``m`` on a label."""
+        """Sample the next machine state and the reward of a step in machine state ``m`` on a label."""
         if label not in self._tables:
             self._tables[label] = MachineTable.of(self.machine, [label])
         return self._tables[label].draw(0, m, rng)
@@ -161,12 +162,12 @@ class MachineSampler:
 def continuation_rows(
     labels: NDArray[np.int32], successors: NDArray[np.int32], acts: NDArray[np.bool_], num_observations: int
 ) -> tuple[NDArray[np.uint32], Records]:
-    """Number the distinct (label, successor) of the edges whose label acts, after observations and exits.
+    """Index the distinct (label, successor) of the edges whose label acts, after observations and exits.
 
     Any other edge continues with its successor's own row.
     """
     num_labels = int(labels.max(initial=0)) + 1
-    # In the order of the successors: what neighbours lead to is then near in memory.
+    # In the order of the successors, so that the successors of neighbours are near in memory.
     keys = successors[acts].astype(np.int64) * num_labels + labels[acts]
     distinct, numbers = np.unique(keys, return_inverse=True)
     rows = successors.astype(np.uint32)
@@ -209,7 +210,7 @@ def build_layers(
 
 
 def _laws(pieces: Sequence[RewardPiece], indptr: NDArray[np.int64]) -> Records:
-    """Return the pieces of reward laws as records to draw from."""
+    """Return the pieces of reward distributions as records to sample from."""
     laws = np.zeros(len(pieces), dtype=REWARD)
     for name in set(RewardPiece._fields) - {"probability"}:
         laws[name] = [getattr(piece, name) for piece in pieces]

@@ -1,9 +1,9 @@
-"""Labelled MDPs: observations, actions, a sparse kernel p(o'|o, a) and a label on every transition.
+"""Labelled MDPs: observations, actions, sparse transition probabilities p(o'|o, a) and a label on every transition.
 
-The kernel is stored by rows. Row ``o * num_actions + a`` holds the successors of the pair (o, a):
+They are stored by rows. Row ``o * num_actions + a`` holds the successors of the pair (o, a):
 
-    indptr[row] : indptr[row + 1]  ->  successors, probs (positive, summing to 1), labels (numbers), ends (whether the
-                                       episode is over then)
+    indptr[row] : indptr[row + 1]  ->  successors, probs (positive, summing to 1), labels (indices), ends (whether the
+                                       episode ends)
 
 In a row come the successors with which the episode goes on, increasing, and then those in which it ends.
 """
@@ -43,12 +43,12 @@ class LabeledMDP:
 
     Attributes
     ----------
-    indptr : int64[O·A + 1]; successors : int32[N]; probs : float64[N]; labels : int32[N] — the sparse kernel.
-    ends : bool[N], whether a transition ends the episode. A machine moves and pays on it, and on nothing after it.
-    label_sets : the labels that occur, by number.
+    indptr : int64[O·A + 1]; successors : int32[N]; probs : float64[N]; labels : int32[N] — the transitions.
+    ends : bool[N], whether a transition ends the episode. The machine moves on it, and on nothing after it.
+    label_sets : the labels that occur, by index.
     start_probs : float64[O], the distribution of the first observation.
     labelling : the label of every transition, also of those that p rules out.
-    map : where observations lie, to draw them; None if unknown.
+    map : where observations lie, to plot them; None if unknown.
 
     Examples
     --------
@@ -212,7 +212,7 @@ class LabeledMDP:
     ) -> Self:
         """Make an MDP from the arrays of a list of transitions; entries of one transition are added up.
 
-        ``ends`` says of each entry, or of all, whether the episode is over then.
+        ``ends`` says of each entry, or of all, whether the episode ends then.
         """
         from scipy.sparse import coo_array
 
@@ -245,7 +245,7 @@ class LabeledMDP:
         return names and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
 
     def with_map(self, map: Map) -> Self:
-        """Return the same MDP, drawn by a map."""
+        """Return the same MDP with a map to plot it by."""
         other = copy.copy(self)
         object.__setattr__(other, "map", map)
         return other
@@ -253,7 +253,7 @@ class LabeledMDP:
     def to_dense(self) -> NDArray[np.float64]:
         """Return p as an array [O, A, O]; transitions that end an episode are among them."""
         shape = (self.num_observations, self.num_actions, self.num_observations)
-        require_memory(8 * shape[0] * shape[1] * shape[2], "the dense kernel")
+        require_memory(8 * shape[0] * shape[1] * shape[2], "the dense transition probabilities")
         dense: NDArray[np.float64] = self._without_ends().toarray()
         return dense.reshape(shape)
 
@@ -270,7 +270,7 @@ class LabeledMDP:
 def sparse_kernel(
     num_observations: int, indptr: NDArray[np.int64], targets: NDArray[Any], probs: NDArray[np.float64]
 ) -> Any:
-    """Return a kernel as a SciPy sparse array [O·A, 2·O]; column O + o' is the end of the episode in o'."""
+    """Return p as a SciPy sparse array [O·A, 2·O]; column O + o' is the end of the episode in o'."""
     from scipy.sparse import csr_array
 
     return csr_array((probs, targets, indptr), shape=(len(indptr) - 1, 2 * num_observations))

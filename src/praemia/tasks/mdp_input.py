@@ -22,8 +22,8 @@ def require_sizes(num_observations: int, num_actions: int) -> None:
     if num_observations < 1 or num_actions < 1:
         raise ModelError(f"{num_observations} observations and {num_actions} actions; at least one of each is needed")
     if num_actions > MAX_ACTIONS:
-        raise ModelError(f"{num_actions:,} actions; at most {MAX_ACTIONS:,} can be told apart")
-    purpose = f"a kernel of {num_observations:,} × {num_actions:,} rows"
+        raise ModelError(f"{num_actions:,} actions; expected at most {MAX_ACTIONS:,}")
+    purpose = f"transition probabilities of {num_observations:,} × {num_actions:,} rows"
     require_memory(16 * num_observations * num_actions, purpose)
 
 
@@ -52,7 +52,7 @@ def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
 
 
 def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
-    """Return numbers of observations or actions as an array, or say what is wrong with them."""
+    """Return indices of observations or actions as an array, or say what is wrong with them."""
     column = as_numbers(values, f"{kind} numbers")
     if column.ndim != 1:
         raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
@@ -67,7 +67,7 @@ def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
 def transition_columns(
     num_observations: int, num_actions: int, o: ArrayLike, a: ArrayLike, z: ArrayLike, probs: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the columns of a list of transitions, checked one by one; whether rows add up is seen later."""
+    """Return the columns of a list of transitions, each checked by itself."""
     sources = whole_numbers(o, num_observations, "observation")
     actions = whole_numbers(a, num_actions, "action")
     targets = whole_numbers(z, num_observations, "successor")

@@ -1,8 +1,8 @@
-"""All that planning needs: a sparse kernel with exits, a machine on numbered labels, a horizon, a start.
+"""What planning needs: sparse transition probabilities with exits, a machine on indexed labels, a horizon, a start.
 
-Tasks, estimates from data and draws from a posterior are planned in as models. An edge of the kernel leads to an
-observation, or it takes an exit (``praemia.kernels``): the episode is over, or what follows is not known. ``exits``
-are its terminal values at each step, in each machine state.
+Tasks, estimates from data and samples from a posterior are planned in as models. An edge leads to an observation, or it
+takes an exit (``praemia.kernels``): the episode is over, or its successor is not known. ``exits`` are the terminal
+values at each step, in each machine state.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from praemia.text_tables import plural
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A kernel, a machine and a horizon to plan in.
+    """Transition probabilities, a machine and a horizon to plan in.
 
     Attributes
     ----------
-    arrays : the kernel, with the continuation row of every edge. A successor from O on is an exit.
-    table : the machine on the labels of the kernel.
+    arrays : the edges, with the continuation row of each. A successor from O on is an exit.
+    table : the machine on the labels of the edges.
     start_probs : float64[O].
     exits : float64[H + 1, NUM_EXITS, M], the terminal value of leaving before step h, discounted to the step that left.
-        That of the exit UNKNOWN includes that step: nobody knows what it paid.
+        That of the exit UNKNOWN includes the reward of that step, which is not known either.
     discount : γ; what follows a step counts γ times as much as the step.
     """
 
@@ -88,7 +88,7 @@ class Model:
         start_probs: NDArray[np.float64],
         **others: Any,
     ) -> Model:
-        """Return the model of a kernel; it is found out which edges share a continuation row."""
+        """Return the model of edges in the order of their pairs."""
         size = len(start_probs)
         acts = ~table.has_no_effect[labels] & (successors != size + UNKNOWN)
         rows = continuation_rows(labels, successors, acts, size)
@@ -148,7 +148,7 @@ def padded_exits(exits: NDArray[np.float64], width: int) -> NDArray[np.float64]:
 
 
 def exits_at_end(horizon: int, num_states: int, idle_reward: float, discount: float) -> NDArray[np.float64]:
-    """Return exits of which an end is worth an idle reward for every step left, and the unknown nothing.
+    """Return exits: an end has an idle reward for every step left, the unknown has value 0.
 
     They are discounted, as what follows the step that leaves.
     """
@@ -158,7 +158,7 @@ def exits_at_end(horizon: int, num_states: int, idle_reward: float, discount: fl
 
 
 def step_weights(horizon: int, discount: float) -> NDArray[np.float64]:
-    """Return γ^h for h = 0 … H − 1: what a reward counts at each step."""
+    """Return γ^h for h = 0 … H − 1, the weight of a reward at each step."""
     weights = np.ones(horizon)
     for h in range(1, horizon):
         weights[h] = discount * weights[h - 1]

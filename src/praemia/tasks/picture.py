@@ -1,9 +1,8 @@
-"""How an MDP is drawn, as plain data: where its observations lie, and what is special about some of them.
+"""The map of an MDP as plain data: where its observations lie, and the marks of some of them.
 
-An MDP carries a map that gives its picture; whoever changes the machine or the horizon keeps it. What a place is worth
-depends on the machine, so a map names the propositions of a place, and ``praemia.pictures.task_picture`` finds out what
-they do. Lengths are in cells, x to the right and y down: the cell in row r and column c has its centre at
-(c + 0.5, r + 0.5).
+The value of a place depends on the machine, so a mark has the propositions of its place, and
+``praemia.pictures.task_picture`` finds its role. Lengths are in cells, x to the right and y down: the cell in row r and
+column c has its centre at (c + 0.5, r + 0.5).
 """
 
 from __future__ import annotations
@@ -15,18 +14,17 @@ from praemia.machines.labels import Label
 
 Role: TypeAlias = Literal["plain", "start", "waypoint", "goal", "danger"]
 Point: TypeAlias = tuple[float, float]
-Axis: TypeAlias = tuple[str, tuple[str, ...]]
 Segment: TypeAlias = tuple[float, float, float, float]
 
 
 class Mark(NamedTuple):
-    """What is special about an observation.
+    """The mark of an observation.
 
     Attributes
     ----------
-    symbol : what is written in its place; meaning : its line in the legend, empty for none.
+    symbol : the text in its place; meaning : its line in the legend, empty for none.
     label : the propositions that hold there; is_start : whether episodes start there.
-    role : its colour, unless the machine gives it another for what the label does.
+    role : its colour, unless the machine gives it another.
     """
 
     symbol: str
@@ -44,9 +42,16 @@ class Spot(NamedTuple):
     mark: Mark | None = None
 
 
+class Axis(NamedTuple):
+    """An axis of a map whose cells are ranges of numbers: its name, with its unit, and the borders of its cells."""
+
+    name: str
+    borders: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Picture:
-    """An MDP as it is drawn.
+    """An MDP as it is plotted.
 
     Attributes
     ----------
@@ -54,9 +59,9 @@ class Picture:
     blocks : centres of the solid cells; walls : thin walls, as level or upright segments (x, y, x', y').
     links : pairs of observations that are joined by a line.
     caption : a line below the drawing.
-    is_round : draw observations as circles, not as cells.
+    is_round : plot observations as circles, not as cells.
     actions : what actions are called on the map, where the MDP has only numbers for them; moves become arrows.
-    axes : for each of x and y its title and what stands at the boundaries of its cells, from left or from below.
+    axes : to the right and upwards, where places are cells of two numbers; a cell without an observation is blank.
     """
 
     spots: tuple[Spot, ...]
@@ -66,10 +71,10 @@ class Picture:
     caption: str = ""
     is_round: bool = False
     actions: tuple[str, ...] = ()
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[Axis, Axis] | None = None
 
     def picture(self) -> Picture:
-        """Return the picture itself: one that is made already can be given to an MDP as its map."""
+        """Return the picture itself, which can be the map of an MDP."""
         return self
 
     @property
@@ -84,6 +89,8 @@ class Picture:
     @property
     def extent(self) -> Point:
         """The width and the height, in cells."""
+        if self.axes:
+            return len(self.axes[0].borders) - 1.0, len(self.axes[1].borders) - 1.0
         centres = [(spot.x, spot.y) for spot in self.spots] + list(self.blocks)
         return max(x for x, _ in centres) + 0.5, max(y for _, y in centres) + 0.5
 
@@ -93,7 +100,7 @@ def _in_order(mark: Mark) -> tuple[int, str]:
 
 
 class Map(Protocol):
-    """What an MDP carries so that it can be drawn. The picture is made when it is asked for: MDPs may be large."""
+    """The map of an MDP, which makes the picture when it is needed: MDPs may be large."""
 
     def picture(self) -> Picture:
         """Return where the observations lie."""

@@ -3,12 +3,12 @@
     P((m', o')|(m, o), a) = p(o'|o, a) τ(m'|m, σ),   R((m, o), a) = Σ_o' p(o'|o, a) Σ_m' τ(m'|m, σ) ν̄(m, σ, m'),
 
 with σ = L(o, a, o'). (The paper's Lemma 1 leaves τ out of R; with it, R is the mean reward of the step.)
-Planning never needs it, which is just as well: it may have (M·O)² entries.
+Planning never needs it: it may have (M·O)² entries.
 
-``product`` gives the matrices, for export and as an oracle; the state (m, o) has the number m · O + o, and where
-episodes can end, one more state, the last, is where they have: it pays nothing and is never left. ``product_task``
-gives a task, for learners that see product states and not the machine. Its observations are o · M + m, and its machine
-has one state: the label of a step only says by which law the step pays.
+``product`` gives the matrices, for export and as an oracle; the state (m, o) has the index m · O + o, and where
+episodes can end, the last state is terminal: it has no reward and is never left. ``product_task`` gives a task, for
+learners that see product states and not the machine. Its observations are o · M + m, and its machine has one state: the
+label of a step says which reward distribution the step has.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class ProductEdges(NamedTuple):
 
 
 def product_edges(task: Task) -> ProductEdges:
-    """Return every edge of the kernel with every move that the machine can make on it."""
+    """Return every transition with every move that the machine can make on it."""
     mdp, table, num_machine = task.mdp, task.table, task.num_machine_states
     num_branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
     require_memory(96 * int(num_branches.sum()), "the explicit product")
@@ -132,8 +132,10 @@ def product_edges(task: Task) -> ProductEdges:
 
 
 class RewardLaws:
-    """The distributions of rewards that a machine has, each with a label, and the machine of one state that pays by
-    these labels. Steps on which nothing happens have the empty label."""
+    """The reward distributions of a machine, each with a label, and the machine of one state with these rewards.
+
+    Steps on which nothing happens have the empty label.
+    """
 
     def __init__(self, machine: RewardMachine) -> None:
         paid = chain.from_iterable(chain.from_iterable(map(machine.possible_outcomes, machine.states)))
@@ -145,7 +147,7 @@ class RewardLaws:
         self.machine = RewardMachine(*parts, first_match=True, idle_reward=machine.idle_reward)
 
     def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
-        """Return the label of a move of the machine; a move that cannot happen counts as one that pays nothing."""
+        """Return the label of a move of the machine; a move that cannot happen has the empty label."""
         outcomes = machine.outcomes(machine.states[m], label)
         moves = (outcome for outcome in outcomes if machine.index[outcome.target] == m_next)
         return next((self.labels[outcome.reward] for outcome in moves), frozenset())
@@ -153,7 +155,7 @@ class RewardLaws:
 
 @dataclass(frozen=True, kw_only=True)
 class ProductLabelling(Labelling):
-    """The labels of a product task: by which law each step pays."""
+    """The labels of a product task, one for each reward distribution."""
 
     labelling: Labelling
     machine: RewardMachine
@@ -181,7 +183,7 @@ class ProductLabelling(Labelling):
 
 
 def product_task(task: Task) -> Task:
-    """Return the cross product as a task: the same values and the same law of returns, with one machine state."""
+    """Return the cross product as a task: the same values and distribution of returns, with one machine state."""
     mdp, edges, laws = task.mdp, product_edges(task), RewardLaws(task.machine)
     size, num_states = task.num_machine_states, task.num_machine_states * task.num_observations
     entries = (edges.o * size + edges.m, edges.a, edges.z * size + edges.m_next, edges.probs)

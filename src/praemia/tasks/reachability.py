@@ -1,4 +1,4 @@
-"""What some policy can reach from the start, and in how few steps: observations, and product states."""
+"""The observations and product states that some policy can reach from the start, and in how many steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unreached_text(mdp: LabeledMDP) -> str:
 
 
 def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
-    """Return int64[O], the fewest steps from the start to each observation; −1 where no policy gets there."""
+    """Return int64[O], the distance of each observation from the start in steps; −1 where no policy reaches it."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -36,7 +36,8 @@ def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
     firsts = np.append(mdp.indptr[:: mdp.num_actions], np.full(mdp.num_observations, len(mdp.successors)))
     indptr = np.append(firsts, len(mdp.successors) + len(starts))
     indices = np.append(mdp.targets, starts)
-    graph = csr_array((np.ones(len(indices)), indices, indptr), shape=(size, size))
+    places = indices.astype(np.int32), indptr.astype(np.int32)  # SciPy before 1.14 takes no others
+    graph = csr_array((np.ones(len(indices)), *places), shape=(size, size))
     steps = dijkstra(graph, unweighted=True, indices=[size - 1])[0, :-1].reshape(2, -1).min(axis=0) - 1.0
     return np.where(np.isfinite(steps), steps, -1.0).astype(np.int64)
 

@@ -1,13 +1,11 @@
-"""What a learner may know of a task: all but the kernel p and where episodes start.
+"""What a learner may know of a task: all but the transition probabilities and where episodes start.
 
-A learner that has to learn the machine is given its states, not its probabilities and rewards
-(``TaskSpec.without_rules``).
+A learner of the machine is given its states, not its probabilities and rewards (``TaskSpec.without_rules``).
 
-**Labels that can follow.** For learners that ask what a pair can lead to at best: a label and an o' can occur together
-if some pair has that label when it leads to o'. A pair allows the labels that it has for any o'. Where the label of
-every (o, a, o') cannot be asked for — on large tasks, or because it needs what a step of a black box tells — all labels
-that occur are allowed after every pair, and in a black box all that the machine can do: more than can happen, never
-less. Where episodes may end, they may end on any label.
+**Labels that can follow**, for learners that need to know what a pair can lead to at best: a label and an o' can occur
+together if some pair has that label when it leads to o'. A pair allows the labels that it has for any o'. Where these
+are not computed (on large tasks, or where a label depends on more than the step) every label that can occur is allowed
+after every pair: more than can happen, never less. Where episodes may end, they may end on any label.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import compress
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +28,21 @@ from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.tasks.model import exits_at_end
 from praemia.tasks.model import read_only as read_only
 
-MAX_TRIPLES = 4_000_000  # of (o, a, o') whose labels are asked for to see what can follow a pair
+MAX_TRIPLES = 4_000_000  # of (o, a, o') whose labels are computed to see what can follow a pair
+UnseenLabels: TypeAlias = Literal["listed", "computed", "any"]
 PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
 NOT_MET: Label = frozenset({"a label not met so far"})
 
 
 @dataclass(frozen=True, eq=False)
 class TaskSpec:
-    """What a learner may know of a task: everything but the kernel p and where episodes start.
+    """What a learner may know of a task: everything but the transition probabilities and where episodes start.
+
+    Attributes
+    ----------
+    label_sets : the labels, by index; those that were seen so far in a black box.
+    unseen_labels : the label of a step that was not seen: "listed", one of ``label_sets``, by ``labelling``;
+        "computed", what ``labelling`` says, listed or not; "any", not known before the step.
 
     Examples
     --------
@@ -56,13 +61,11 @@ class TaskSpec:
     labelling: Labelling
     label_sets: tuple[Label, ...]
     table: MachineTable
-    more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
-    labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
+    unseen_labels: UnseenLabels = "listed"
     can_end: bool = False  # whether transitions may end an episode before the horizon
     discount: float = 1.0  # γ
-    done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
-    asked_before: EveryStep | None = None  # what a spec with fewer labels has found out about every step
-    # Where labels may move the states of a machine that is to be learned: all that ``machine`` and ``table`` then say.
+    done_states: frozenset[int] = frozenset()  # the terminal machine states
+    # Where labels may move the states of a machine that is learned; ``machine`` and ``table`` then say nothing more.
     possible: PossibleMoves | None = None
 
     def without_rules(self, *, moves_known: bool) -> TaskSpec:
@@ -80,77 +83,77 @@ class TaskSpec:
 
     @property
     def num_successors(self) -> int:
-        """How many successors a pair may have: all observations, and the end in each where episodes may end."""
+        """The number of successors of a pair: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
     @cached_property
     def is_done(self) -> NDArray[np.bool_]:
-        """bool[M], whether an episode is over in each machine state."""
+        """bool[M], whether each machine state is terminal."""
         return read_only(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
-        """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
+        """float64[H + 1, NUM_EXITS, M], the value of an ended episode when step h begins."""
         idle_reward = self.machine.idle_reward.mean
         return read_only(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
-        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
+        """float64[H + 1], the largest return from each step on, a reward being at most 1: S_h."""
         return read_only(steps_left(self.horizon, self.discount))
 
-    @property
-    def asks_every_label(self) -> bool:
-        """Whether the label of every (o, a, o') is asked for where it helps."""
-        return self.num_observations**2 * self.num_actions <= MAX_TRIPLES and not self.labels_need_info
+    @cached_property
+    def machine_probs(self) -> NDArray[np.float64]:
+        """float64[L, M, M], τ: where each label of ``label_sets`` moves the machine; absent while it is learned."""
+        table = self._known_table(8 * len(self.label_sets) * self.num_machine_states**2)
+        probs = np.zeros((len(self.label_sets) * self.num_machine_states, self.num_machine_states))
+        np.add.at(probs, (table.rows, table.targets), table.probs)
+        return read_only(probs.reshape(-1, self.num_machine_states, self.num_machine_states))
+
+    @cached_property
+    def machine_rewards(self) -> NDArray[np.float64]:
+        """float64[L, M], φ: the mean reward in the unit range; absent while the machine is learned."""
+        return read_only(self._known_table(0).mean_rewards)
+
+    def _known_table(self, num_bytes: int) -> MachineTable:
+        if self.possible is not None:
+            raise AttributeError("the machine is learned here; experience.machine_moves counts what was seen of it")
+        require_memory(num_bytes, "the machine's transition probabilities for every label")
+        return self.table
 
     @cached_property
     def every_step(self) -> EveryStep:
-        """What the labelling says of every step that there could be."""
-        return EveryStep(self) if self.asked_before is None else self.asked_before
-
-    def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
-        """Return the label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for.
-
-        Where the machine is learned they are those of ``label_sets``, and then the others: one number means one label.
-        """
-        shape = (self.num_observations, self.num_actions, self.num_observations)
-        require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
-        o, a, z = (axis.ravel() for axis in np.indices(shape))
-        numbers, sets = self.labelling.of(o, a, z)
-        if self.possible is None:
-            return numbers.reshape(shape), sets
-        every_set = list(dict.fromkeys((*self.label_sets, *sets)))
-        place = {label: i for i, label in enumerate(every_set)}
-        return np.array([place[label] for label in sets], dtype=np.int32)[numbers.reshape(shape)], every_set
+        """The labels of all steps, seen or not."""
+        return EveryStep(self)
 
     def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
         """Tabulate the machine on labels, which may have propositions that it does not read."""
         if self.possible is None:
-            return MachineTable.of(self.machine.over(frozenset().union(*label_sets)), label_sets)
+            return MachineTable.of(self.machine, label_sets)
         return MachineTable.of_possible_moves(self.num_machine_states, self.table.initial, self.possible(label_sets))
-
-    @cached_property
-    def labels_to_expect(self) -> list[Label]:
-        """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
-        if not self.more_labels:
-            return list(self.label_sets)
-        return self.machine.diagrams.example_labels() if self.possible is None else [*self.label_sets, NOT_MET]
 
 
 @dataclass(frozen=True, eq=False)
 class EveryStep:
-    """What the labelling says of every (o, a, o'), seen or not, found out when it is asked for.
-
-    It stays the same when labels are met that were not listed, so a new spec of a black box takes it over.
-    """
+    """The labels of every (o, a, o'), seen or not, computed when first used."""
 
     spec: TaskSpec
 
     @cached_property
     def labels(self) -> tuple[NDArray[np.int32], list[Label]]:
-        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
-        return self.spec.label_every_step()
+        """The label of every (o, a, o') as indices [O, A, O], and the labels that they stand for.
+
+        Where the machine is learned they are those of ``label_sets``, and then the others: one index means one label.
+        """
+        spec = self.spec
+        shape = (spec.num_observations, spec.num_actions, spec.num_observations)
+        require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
+        indices, sets = spec.labelling.of(*(axis.ravel() for axis in np.indices(shape)))
+        if spec.possible is None:
+            return indices.reshape(shape), sets
+        every_set = list(dict.fromkeys((*spec.label_sets, *sets)))
+        place = {label: i for i, label in enumerate(every_set)}
+        return np.array([place[label] for label in sets], dtype=np.int32)[indices.reshape(shape)], every_set
 
     @cached_property
     def table(self) -> MachineTable:
@@ -170,12 +173,26 @@ class EveryStep:
         rows, extra_rows = continuation_rows(labels.ravel(), successors, acts, size)
         return EveryRow.of(rows.reshape(-1, count), extra_rows, size)
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether the label of every (o, a, o') is computed to see what can follow a pair."""
+        spec = self.spec
+        return spec.unseen_labels != "any" and spec.num_observations**2 * spec.num_actions <= MAX_TRIPLES
+
+    @cached_property
+    def possible_labels(self) -> list[Label]:
+        """Labels that stand for all that can occur."""
+        spec = self.spec
+        if self.is_computed:
+            return self.labels[1]
+        if spec.unseen_labels == "listed":
+            return list(spec.label_sets)
+        return spec.machine.diagrams.example_labels() if spec.possible is None else [*spec.label_sets, NOT_MET]
+
     @cached_property
     def support_table(self) -> MachineTable:
-        """The machine tabulated on the labels that can follow some pair."""
-        if self.spec.asks_every_label:
-            return self.table
-        return self.spec.table_on(self.spec.labels_to_expect) if self.spec.more_labels else self.spec.table
+        """The machine tabulated on the labels that can occur."""
+        return self.table if self.is_computed else self.spec.table_on(self.possible_labels)
 
     def support_for(self, width: int) -> LabelSupport:
         """Return the labels that can follow each pair, with the machine for tables of a width."""
@@ -184,7 +201,7 @@ class EveryStep:
     @cached_property
     def support(self) -> LabelSupport:
         """The labels that can follow each pair."""
-        return self._support_by_pair() if self.spec.asks_every_label else self._support_by_label()
+        return self._support_by_pair() if self.is_computed else self._support_by_label()
 
     def _support_by_pair(self) -> LabelSupport:
         """Allow the labels that each pair has for any o'."""
@@ -199,7 +216,7 @@ class EveryStep:
 
     def _support_by_label(self) -> LabelSupport:
         """Allow every label after every pair."""
-        spec, num_labels = self.spec, len(self.spec.labels_to_expect)
+        spec, num_labels = self.spec, len(self.possible_labels)
         groups = np.ones((1, num_labels), dtype=bool)
         reaches = np.ones((num_labels, spec.num_observations), dtype=bool)
         return self._sparse(np.zeros(spec.num_observations * spec.num_actions), groups, reaches)

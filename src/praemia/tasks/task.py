@@ -25,7 +25,7 @@ from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
 
 if TYPE_CHECKING:
-    from praemia.pictures.show import PolicyDrawing, TaskDrawing
+    from praemia.pictures.drawing import Drawing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,8 +33,8 @@ class Task(BaseTask, Displayed):
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
     With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
-    ``solve`` then finds the stationary optimum. ``max_steps`` is how long an episode is then: the horizon, or without
-    one the fewest steps H with γ^H ≤ 1e-12.
+    ``solve`` then finds the stationary optimum. ``max_steps`` is the length of an episode: the horizon, or without one
+    the smallest H with γ^H ≤ 1e-12.
     With ``until_done`` an episode ends once no further reward, positive or negative, is possible. No value changes.
 
     Examples
@@ -69,7 +69,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def in_unit_range(self) -> Task:
-        """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
+        """The same task with its range of rewards mapped onto [0, 1], where learners work; itself, if that is it."""
         machine = self.machine.in_unit_range
         return self if machine is self.machine else self.changed(machine=machine)
 
@@ -97,7 +97,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def model(self) -> Model:
-        """All that planning needs; the end of an episode is worth what an idle machine pays for the rest of it."""
+        """What planning needs; the end of an episode has the value of idle rewards for the rest of it."""
         mdp = self.mdp
         return Model.of(
             indptr=mdp.indptr,
@@ -147,7 +147,7 @@ class Task(BaseTask, Displayed):
         other.warn_of_absent(other.propositions, "has", 3)
         return other
 
-    def draw(self) -> TaskDrawing:
+    def draw(self) -> Drawing:
         """Draw the task: its map or, if it has none, a graph of its observations.
 
         Examples
@@ -158,11 +158,11 @@ class Task(BaseTask, Displayed):
         | S   .   I |
         >>> drawing.save("warehouse.svg")  # or .png, .txt
         """
-        from praemia.pictures.show import TaskDrawing
+        from praemia.pictures.show import draw_task
 
-        return TaskDrawing(self)
+        return draw_task(self)
 
-    def show(self, policy: Any = None) -> PolicyDrawing:
+    def show(self, policy: Any = None) -> Drawing:
         """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
         from praemia.pictures.show import show
 

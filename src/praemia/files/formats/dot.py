@@ -8,16 +8,14 @@
     __start0 -> s0                     the initial state
 
 A step has one input, which is an event (``events``). Its reward is its output: a number, or an entry of a table of
-rewards. The output before the first step is no reward. A state is called by the label of its node, if all labels
-differ.
+rewards. The output before the first step is no reward. A state is called by the label of its node, if all differ.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from praemia.errors import FileError, located, unknown_name
 from praemia.files.formats.events import Transition, event_machine, parsed
@@ -26,8 +24,9 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 
 START = "__start"
+_NUMBER = r"\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*"
 _MEALY = re.compile(r"(?P<event>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
-_MDP = re.compile(r"(?P<event>.*):(?P<chance>\s*[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?\s*)", re.DOTALL)
+_MDP = re.compile(rf"(?P<event>.*):(?P<chance>{_NUMBER})", re.DOTALL)
 _MOORE = re.compile("(?P<event>.*)", re.DOTALL)
 _GRAMMAR = r"""
     start: "strict"? "digraph" ID? "{" statement* "}"
@@ -40,108 +39,87 @@ _GRAMMAR = r"""
 """
 
 
-class _Arrow(NamedTuple):
-    where: str
-    source: str
-    target: str
-    label: str
-
-
 def read_dot(text: str, name: str, rewards: Mapping[str, float] | None = None) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages.
 
     ``rewards`` gives the rewards of outputs that are not numbers; those that it does not list are 0.
     """
-    tree = parsed(_GRAMMAR, text, name, 'a graph: digraph g { s0 -> s1 [label="input/reward"]; … }')
-    nodes: dict[str, dict[str, str]] = {}
-    starts: list[str] = []
-    arrows: list[_Arrow] = []
-    for statement in (item for item in tree.children if hasattr(item, "data")):
-        ids = [read_name(str(item)) for item in statement.children if not hasattr(item, "data")]
-        if statement.data == "setting" or ids[0] in ("graph", "node", "edge"):
-            continue
-        if ids[0].startswith(START):
-            starts += ids[1:]
-            continue
-        attributes = _attributes(statement)
-        for node in ids:
-            nodes.setdefault(node, {})
-        if statement.data == "node":
-            nodes[ids[0]] |= attributes
-        else:
-            arrows.append(_Arrow(f"{name}:{statement.meta.line}", ids[0], ids[1], attributes.get("label", "")))
+    nodes, starts, edges = _graph(parsed(_GRAMMAR, text, name, 'a graph: digraph g { s0 -> s1 [label="in/out"]; … }'))
     if len(starts) != 1 or starts[0] not in nodes:
         raise FileError(f"{name}: {len(starts)} edges from {START}0; expected one, to the initial state")
-    names, pattern, outputs = _kind(nodes, arrows)
+    labels = {n: own.get("label", "").strip().removeprefix("{").removesuffix("}") or n for n, own in nodes.items()}
+    names = {node: label.partition("|")[0].strip() for node, label in labels.items()}
+    if len(set(names.values())) < len(names):
+        names = {node: node for node in nodes}
+    with located(name):
+        pattern, outputs = _kind(nodes, labels, [label for *_, label in edges])
     transitions, met = [], {}
-    for where, source, target, label in arrows:
-        with located(where):
+    for line, source, target, label in edges:
+        with located(f"{name}:{line}"):
             match = pattern.fullmatch(label)
             if match is None:
                 raise FileError(f"an edge with the label {label!r}; expected input/reward or input/reward:probability")
             own = match.groupdict()
-            event, output = own["event"].strip(), own.get("output", outputs.get(target, "")).strip()
+            output = own.get("output", outputs.get(target, "")).strip()
             chance = None if own.get("chance") is None else _number(own["chance"], "the probability")
-            met[output] = reward = _reward(output, rewards)
-        transitions.append(Transition(where, names[source], event, names[target], chance, reward))
+            met[output] = _reward(output, rewards)
+        event = own["event"].strip()
+        transitions.append(Transition(f"{name}:{line}", names[source], event, names[target], chance, met[output]))
     for output in (output for output in rewards or () if output not in met):
         raise unknown_name("output", output, met)
-    with located(name):
-        return event_machine([*names.values()], names[starts[0]], [t.event for t in transitions], transitions)
+    return event_machine(name, [*names.values()], names[starts[0]], [t.event for t in transitions], transitions)
 
 
-def _attributes(statement: Any) -> dict[str, str]:
-    lists = (item for item in statement.children if hasattr(item, "data"))
-    texts = [read_name(str(token)) for item in lists for token in item.children]
-    return dict(zip(texts[::2], texts[1::2], strict=True))
+def _graph(tree: Any) -> tuple[dict[str, dict[str, str]], list[str], list[tuple[int, str, str, str]]]:
+    """Return the nodes with their attributes, where the edges from the start lead, and the other edges."""
+    nodes: dict[str, dict[str, str]] = {}
+    starts, edges = [], []
+    for statement in (item for item in tree.children if hasattr(item, "data")):
+        ids = [read_name(str(item)) for item in statement.children if not hasattr(item, "data")]
+        lists = (item.children for item in statement.children if hasattr(item, "data"))
+        texts = [read_name(str(token)) for tokens in lists for token in tokens]
+        attributes = dict(zip(texts[::2], texts[1::2], strict=True))
+        if ids[0].startswith(START):
+            starts += ids[1:]
+        elif statement.data != "setting" and ids[0] not in ("graph", "node", "edge"):
+            for node in ids:
+                nodes.setdefault(node, {})
+            if statement.data == "node":
+                nodes[ids[0]] |= attributes
+            else:
+                edges.append((statement.meta.line, *ids, attributes.get("label", "")))
+    return nodes, starts, edges
 
 
 def _kind(
-    nodes: Mapping[str, Mapping[str, str]], arrows: list[_Arrow]
-) -> tuple[dict[str, str], re.Pattern[str], Mapping[str, str]]:
-    """Return the names of states, how the labels of edges are read, and the outputs of states: edges tell the kind."""
-    labels = {n: own.get("label", "").strip().removeprefix("{").removesuffix("}") or n for n, own in nodes.items()}
-    names, pattern, outputs = labels, _MEALY, dict[str, str]()
-    if arrows and not any("/" in arrow.label for arrow in arrows):
-        if all(_MDP.fullmatch(arrow.label) for arrow in arrows):
-            names, pattern, outputs = {node: node for node in nodes}, _MDP, labels
-        else:
-            names = {node: label.partition("|")[0].strip() for node, label in labels.items()}
-            pattern, outputs = _MOORE, _state_outputs(nodes, labels, arrows)
-    return names if len(set(names.values())) == len(names) else {node: node for node in nodes}, pattern, outputs
-
-
-def _state_outputs(
-    nodes: Mapping[str, Mapping[str, str]], labels: Mapping[str, str], arrows: list[_Arrow]
-) -> dict[str, str]:
-    """Return the outputs of the states of a Moore machine; of a DFA: 1 if they accept, else 0."""
+    nodes: Mapping[str, Mapping[str, str]], labels: Mapping[str, str], edges: list[str]
+) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """Return how the labels of edges are read, and the outputs of states."""
+    if not edges or any("/" in label for label in edges):
+        return _MEALY, {}
+    if all(map(_MDP.fullmatch, edges)):
+        return _MDP, labels
     if any("|" in label for label in labels.values()):
-        return {node: label.partition("|")[2] for node, label in labels.items()}
+        return _MOORE, {node: label.partition("|")[2] for node, label in labels.items()}
     accepting = {node for node, attributes in nodes.items() if attributes.get("shape") == "doublecircle"}
     if not accepting:
         raise FileError(
-            f"{arrows[0].where}: no edge has an output (input/reward), no node has one (name|reward), and none accepts "
+            "no edge has an output (input/reward), no node has one (name|reward), and none accepts "
             "(shape=doublecircle); where is the reward?"
         )
-    return {node: str(int(node in accepting)) for node in nodes}
+    return _MOORE, {node: str(int(node in accepting)) for node in nodes}
 
 
 def _number(text: str, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
+    if not re.fullmatch(_NUMBER, text):
         raise FileError(f"{what} is {text.strip()[:60]!r}; expected a number")
-    return value
+    return float(text.strip())
 
 
 def _reward(output: str, rewards: Mapping[str, float] | None) -> Reward:
-    if rewards is not None and output in rewards:
-        return Reward.of(rewards[output])
+    if rewards is not None and (output in rewards or not re.fullmatch(_NUMBER, output)):
+        return Reward.of(rewards.get(output, 0.0))
     try:
         return Reward.of(_number(output, "the output, which is the reward,"))
     except FileError as error:
-        if rewards is not None:
-            return Reward.of(0.0)
         raise FileError(f"{error}, or a table of rewards: rewards={{{output!r}: 1}}, --reward {output}=1") from None

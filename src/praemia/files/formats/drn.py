@@ -2,14 +2,14 @@
 
 The states are those of the cross product, in our order: machine state · observations + observation. A state is labelled
 ``machine=name`` after its machine state (``ended`` where an episode is over), and ``init`` where episodes start; a
-choice is named after its action and pays the mean reward of the step. Where the start is random, one more state draws
-it. A discount γ is written as a state ``halted`` that pays nothing: each step leads there with probability 1 − γ. The
+choice is named after its action and has the mean reward of the step. Where the start is random, one more state samples
+it. A discount γ is written as a state ``halted`` without rewards: each step leads there with probability 1 − γ. The
 first line says which query gives the optimal value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -25,45 +25,41 @@ def write_drn(task: Task) -> str:
 
 def _lines(task: Task, explicit: Product) -> Iterator[str]:
     starts = np.flatnonzero(explicit.start_probs).tolist()
-    is_random, halts = len(starts) > 1, explicit.discount < 1.0
-    halted = explicit.num_states
-    steps = task.max_steps + is_random
-    bound = 'F "halted"' if task.horizon is None else f"C<={steps}"
-    within = "without a horizon" if task.horizon is None else "within the horizon"
+    is_random, halts, halted = len(starts) > 1, explicit.discount < 1.0, explicit.num_states
+    within, bound = "within the horizon", f"C<={task.max_steps + is_random}"
+    if task.horizon is None:
+        within, bound = "without a horizon", 'F "halted"'
     yield f'// The optimal value {within}: R{{"reward"}}max=? [{bound}]'
     yield from ("@type: MDP", "@parameters", "", "@reward_models", "reward")
-    yield from ("@nr_states", str(explicit.num_states + halts + is_random))
-    yield from ("@nr_choices", str(explicit.num_states * explicit.num_actions + halts + is_random), "@model")
-    for state in range(explicit.num_states):
-        number, is_last = state // task.num_observations, state == task.num_observations * task.num_machine_states
-        label = "ended" if is_last else _label(task.machine.states[number])
+    yield from ("@nr_states", str(halted + halts + is_random))
+    yield from ("@nr_choices", str(halted * explicit.num_actions + halts + is_random), "@model")
+    for state in range(halted):
         initial = "" if is_random or state != starts[0] else "init "
-        yield f"state {state} [0] {initial}{label}"
+        yield f"state {state} [0] {initial}{_label(task, state // task.num_observations)}"
         for action in range(explicit.num_actions):
-            yield f"\taction {_action(task, action)} [{float(explicit.rewards[state, action])!r}]"
-            row = state * explicit.num_actions + action
-            begin, end = explicit.transitions.indptr[row : row + 2]
-            targets, probs = explicit.transitions.indices[begin:end], explicit.transitions.data[begin:end]
+            name = task.mdp.action_name(action)
+            reward = float(explicit.rewards[state, action])
+            yield f"\taction {name if name.isidentifier() else action} [{reward!r}]"
+            row = slice(*explicit.transitions.indptr[state * explicit.num_actions + action :][:2])
+            yield from _targets(explicit.transitions.indices[row], explicit.discount * explicit.transitions.data[row])
             if halts:
-                targets = np.append(targets, halted)
-                probs = np.append(explicit.discount * probs, 1.0 - explicit.discount)
-            yield from (f"\t\t{z} : {float(p)!r}" for z, p in zip(targets.tolist(), probs.tolist(), strict=True))
+                yield from _targets([halted], [1.0 - explicit.discount])
     if halts:
-        yield from (f"state {halted} [0] halted", "\taction stay [0]", f"\t\t{halted} : 1.0")
+        yield from (f"state {halted} [0] halted", "\taction stay [0]", *_targets([halted], [1.0]))
     if is_random:
-        yield f"state {explicit.num_states + halts} [0] init"
-        yield "\taction start [0]"
-        yield from (f"\t\t{z} : {float(explicit.start_probs[z])!r}" for z in starts)
+        yield from (f"state {halted + halts} [0] init", "\taction start [0]")
+        yield from _targets(starts, explicit.start_probs[starts])
 
 
-def _label(name: str) -> str:
-    """Write the label of a machine state, in quotes so that it may hold blanks."""
+def _targets(states: Iterable[int], probs: Iterable[float]) -> Iterator[str]:
+    return (f"\t\t{state} : {float(p)!r}" for state, p in zip(states, probs, strict=True))
+
+
+def _label(task: Task, number: int) -> str:
+    """Write the label of a machine state, in quotes so that it may hold blanks; behind the last one all is ended."""
+    if number == task.num_machine_states:
+        return "ended"
+    name = task.machine.states[number]
     if '"' in name or "\n" in name:
         raise ModelError(f"the machine state {name!r}; a label of this format has neither quotes nor several lines")
     return f'"machine={name}"'
-
-
-def _action(task: Task, action: int) -> str:
-    """Return an action's name, or its number where the name is not one word."""
-    name = task.mdp.action_name(action)
-    return name if name.isidentifier() else str(action)

@@ -1,4 +1,4 @@
-"""What other tools' formats share: a text is parsed by a grammar, and one event happens at each step.
+"""What other tools' formats share: a text is read by a grammar, and one event happens at each step.
 
 An event is a whole label: ``item`` is the label {item}, on which nothing else is true. A label of several propositions,
 or of none, is written in braces: ``{delivery, item}``, ``{}``.
@@ -22,25 +22,24 @@ Place: TypeAlias = str | Callable[[], str]
 
 
 @cache
-def _parser(grammar: str, start: str) -> Any:
+def _parser(grammar: str) -> Any:
     from lark import Lark
 
-    return Lark(grammar, parser="lalr", propagate_positions=True, start=start)
+    return Lark(grammar, parser="lalr", propagate_positions=True)
 
 
-def parsed(grammar: str, text: str, name: str, expected: str, *, first_line: int = 1, start: str = "start") -> Any:
+def parsed(grammar: str, text: str, name: str, expected: str) -> Any:
     """Return the tree of a text by a grammar, or raise a FileError at the place where it stopped."""
     from lark.exceptions import UnexpectedInput
 
     try:
-        return _parser(grammar, start).parse(text)
+        return _parser(grammar).parse(text)
     except UnexpectedInput as error:
-        at_end = getattr(getattr(error, "token", None), "type", None) == "$END"
-        rest = text[error.pos_in_stream or 0 :].split("\n", maxsplit=1)[0][:SHOWN]
-        line, column = first_line + max(error.line, 1) - 1, max(error.column, 1)
-        if at_end:
-            line, column = first_line + text.count("\n"), len(text) - text.rfind("\n")
-        problem = "it ends too early" if at_end else f"stopped at {rest!r}"
+        if getattr(getattr(error, "token", None), "type", None) == "$END":
+            line, column, problem = 1 + text.count("\n"), len(text) - text.rfind("\n"), "it ends too early"
+        else:
+            rest = text[error.pos_in_stream or 0 :].split("\n", maxsplit=1)[0][:SHOWN]
+            line, column, problem = error.line, error.column, f"stopped at {rest!r}"
         raise FileError(f"{name}:{line}:{column}: {problem}; expected {expected}") from None
 
 
@@ -62,7 +61,7 @@ def machine_of_rules(
 
 
 class Transition(NamedTuple):
-    """What happens in a state on an event; ``chance`` is None where it happens for sure, ``where`` names its place."""
+    """What happens in a state on an event; ``chance`` is None where it is certain, ``where`` names its place."""
 
     where: Place
     source: str
@@ -72,30 +71,28 @@ class Transition(NamedTuple):
     reward: Reward
 
 
-def label_of(event: str) -> Label:
-    """Return the label that an event stands for."""
-    event = event.strip()
+def _label_of(event: str) -> Label:
     if event.startswith("{") and event.endswith("}"):
         return frozenset(name.strip() for name in event[1:-1].split(",") if name.strip())
     return frozenset({event})
 
 
 def event_machine(
-    states: Sequence[str], initial: str, events: Iterable[str], transitions: Iterable[Transition]
+    where: Place, states: Sequence[str], initial: str, events: Iterable[str], transitions: Iterable[Transition]
 ) -> RewardMachine:
     """Return the machine of some transitions; without one for an event, a state stays and the reward is 0."""
-    names = tuple(dict.fromkeys(name for event in events for name in sorted(label_of(event))))
+    names = tuple(dict.fromkeys(name for event in events for name in sorted(_label_of(event))))
     groups: dict[tuple[str, Label], list[Transition]] = {}
     for item in transitions:
-        group = groups.setdefault((item.source, label_of(item.event)), [])
+        group = groups.setdefault((item.source, _label_of(item.event)), [])
         group.append(item)
         if len(group) > 1 and None in (group[0].chance, item.chance):
             with located(item.where):
                 raise FileError(f"a second transition from {item.source!r} on {item.event!r}; give it one")
-    rules = []
+    rules: list[tuple[Place, Rule]] = []
     for (source, label), group in groups.items():
         with located(group[0].where):
             outcomes = (Outcome(t.target, 1.0 if t.chance is None else t.chance, t.reward) for t in group)
-            rules.append(Rule(source, exactly(label, names), tuple(outcomes)))
-    moves = [rule for rule in rules if rule.outcomes != (Outcome(rule.source),)]
-    return RewardMachine(tuple(states), initial, names, moves)
+            rules.append((group[0].where, Rule(source, exactly(label, names), tuple(outcomes))))
+    moves = [(place, rule) for place, rule in rules if rule.outcomes != (Outcome(rule.source),)]
+    return machine_of_rules(where, states, initial, names, moves)

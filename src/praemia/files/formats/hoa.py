@@ -18,7 +18,7 @@ from praemia.files.formats.events import machine_of_rules, parsed
 from praemia.files.source import parse_integer
 from praemia.machines.automata import smallest_automaton
 from praemia.machines.diagrams import Growth
-from praemia.machines.formula import ELSE, Formula, disjunction, in_quotes, read_name
+from praemia.machines.formula import ELSE, Formula, in_quotes, read_name
 from praemia.machines.from_formulas import Payment, paying_machine
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -53,57 +53,46 @@ _EXPECTED = "an automaton: HOA: v1, headers, --BODY--, states with edges such as
 
 @dataclass
 class _Automaton:
-    """An automaton as its file describes it; a method reads each kind of line, given its parts in the grammar."""
+    """An automaton as its file describes it; an edge is (line, source, guard, target, whether it is marked)."""
 
-    initial: int | None = None
+    initial: list[int] = field(default_factory=list)
     propositions: tuple[str, ...] = ()
-    has_acceptance: bool = False
+    acceptance: str = ""
     aliases: dict[str, str] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)  # of all states
     accepting: set[int] = field(default_factory=set)
-    edges: dict[tuple[int, int, bool], list[Formula]] = field(default_factory=dict)  # source, target, accepts -> guards
-    lines: dict[tuple[int, int, bool], int] = field(default_factory=dict)
+    edges: list[tuple[int, int, Formula, int, bool]] = field(default_factory=list)
 
-    def read_version(self, line: int, version: str) -> None:
-        if version != "v1":
-            raise FileError(f"HOA {version}; expected v1")
-
-    def read_initial(self, line: int, ends: Any) -> None:
-        if self.initial is not None:
-            raise FileError("a second initial state; the automaton is not deterministic")
-        self.initial = _one(ends)
-
-    def read_propositions(self, line: int, count: str, *names: str) -> None:
-        if parse_integer(count) != len(names):
-            raise FileError(f"{count} propositions are announced and {len(names)} named")
-        self.propositions = tuple(map(read_name, names))
-
-    def read_alias(self, line: int, name: str, expression: Any) -> None:
-        self.aliases[name] = f"({self.guard_text(expression)})"
-
-    def read_acceptance(self, line: int, count: str, condition: Any) -> None:
-        found = f"{count} {''.join(condition.children)}"
-        if found != "1 Inf(0)":
-            raise FileError(f"Acceptance: {found}; expected one acceptance set, 1 Inf(0)")
-        self.has_acceptance = True
-
-    def read_other(self, line: int, header: str, *_: str) -> None:
-        if header[0].isupper() and header != "States:":
-            raise FileError(f"the header {header} may change what the automaton means; it is not read")
-
-    def read_state(self, line: int, index: str, name: str | None, sets: Any) -> None:
-        state = parse_integer(index)
-        if state in self.names:
-            raise FileError(f"state {state} is given twice")
-        self.names[state] = index if name is None else read_name(name)
-        self.accepting |= {state} if sets is not None and sets.children else set()
-
-    def read_edge(self, line: int, label: Any, ends: Any, sets: Any) -> None:
-        if not self.names:
-            raise FileError("an edge before the first state")
-        edge = next(reversed(self.names)), _one(ends), sets is not None and bool(sets.children)
-        self.edges.setdefault(edge, []).append(parse_guard(self.guard_text(label)))
-        self.lines[edge] = line
+    def read(self, item: Any) -> None:
+        """Read a header, a state or an edge, given its parts in the grammar."""
+        match item.data, *item.children:
+            case "version", version if version != "v1":
+                raise FileError(f"HOA {version}; expected v1")
+            case "initial", ends:
+                self.initial.append(_one(ends))
+            case "propositions", count, *names:
+                if parse_integer(count) != len(names):
+                    raise FileError(f"{count} propositions are announced and {len(names)} named")
+                self.propositions = tuple(map(read_name, names))
+            case "alias", name, expression:
+                self.aliases[name] = f"({self.guard_text(expression)})"
+            case "acceptance", count, condition:
+                self.acceptance = f"{count} {''.join(condition.children)}"
+                if self.acceptance != "1 Inf(0)":
+                    raise FileError(f"Acceptance: {self.acceptance}; expected one acceptance set, 1 Inf(0)")
+            case "other", header, *_ if header[0].isupper() and header != "States:":
+                raise FileError(f"the header {header} may change what the automaton means; it is not read")
+            case "state", index, name, sets:
+                state = parse_integer(index)
+                if state in self.names:
+                    raise FileError(f"state {state} is given twice")
+                self.names[state] = index if name is None else read_name(name)
+                self.accepting |= {state} if _marked(sets) else set()
+            case "edge", label, ends, sets:
+                if not self.names:
+                    raise FileError("an edge before the first state")
+                guard, source = parse_guard(self.guard_text(label)), next(reversed(self.names))
+                self.edges.append((item.meta.line, source, guard, _one(ends), _marked(sets)))
 
     def guard_text(self, expression: Any) -> str:
         """Return a label expression over the indices of propositions as the text of a guard."""
@@ -119,25 +108,25 @@ class _Automaton:
 
     def validate(self) -> None:
         """Refuse what is missing, and two kinds of acceptance."""
-        if self.initial not in self.names:
-            raise FileError(f"the header Start: is missing, or its state {self.initial} is not given")
-        if not self.has_acceptance:
+        if len(self.initial) > 1:
+            raise FileError("several initial states; the automaton is not deterministic")
+        if not self.names.keys() & self.initial:
+            raise FileError("the header Start: is missing, or its state is not given")
+        if not self.acceptance:
             raise FileError("the header Acceptance: is missing")
-        if self.accepting and any(accepts for _, _, accepts in self.edges):
+        if self.accepting and any(accepts for *_, accepts in self.edges):
             raise FileError("both states and edges are in the acceptance set; expected one kind")
 
     def accepting_machine(self, name: str) -> RewardMachine:
         """Return the machine with reward 1 at every step at which the automaton accepts."""
-        assert self.initial is not None
-        is_named = len(set(self.names.values()) | {REJECTED}) == len(self.names) + 1
+        is_named = len({*self.names.values(), REJECTED}) == len(self.names) + 1
         names = {state: own if is_named else str(state) for state, own in self.names.items()}
         rules = []
-        for (source, target, accepts), guards in self.edges.items():
+        for line, source, guard, target, accepts in self.edges:
             outcome = Outcome(names.get(target, str(target)), 1.0, Reward.of(accepts or target in self.accepting))
-            rule = Rule(names[source], disjunction(guards), (outcome,))
-            rules.append((f"{name}:{self.lines[source, target, accepts]}", rule))
+            rules.append((f"{name}:{line}", Rule(names[source], guard, (outcome,))))
         rules += [(name, Rule(state, ELSE, (Outcome(REJECTED),))) for state in names.values()]
-        return machine_of_rules(name, [*names.values(), REJECTED], names[self.initial], self.propositions, rules)
+        return machine_of_rules(name, [*names.values(), REJECTED], names[self.initial[0]], self.propositions, rules)
 
 
 def _one(ends: Any) -> int:
@@ -146,18 +135,21 @@ def _one(ends: Any) -> int:
     return parse_integer(ends.children[0])
 
 
+def _marked(sets: Any) -> bool:
+    return sets is not None and bool(sets.children)
+
+
 def read_hoa(text: str, name: str, pay: str = "first") -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages, ``pay`` is the payment scheme."""
-    payment, growth = Payment.of(1.0, pay), Growth()
-    tree = parsed(_GRAMMAR, text, name, _EXPECTED)
-    automaton = _Automaton()
-    for item in tree.children:
+    payment, growth, automaton = Payment.of(1.0, pay), Growth(), _Automaton()
+    for item in parsed(_GRAMMAR, text, name, _EXPECTED).children:
         with located(f"{name}:{item.meta.line}"):
-            getattr(automaton, f"read_{item.data}")(item.meta.line, *item.children)
+            automaton.read(item)
     with located(name):
         automaton.validate()
     machine = automaton.accepting_machine(name)
-    moves = machine.diagrams.map_values(lambda outs: (machine.index[outs[0].target], outs[0].reward.mean))
-    start, state_text = machine.index[machine.initial], machine.states.__getitem__
-    accepting = smallest_automaton(moves.variables, moves.store, start, moves.roots.__getitem__, state_text, growth)
-    return paying_machine(accepting, payment, machine.propositions, growth)
+    with located(name):  # what can still be wrong is its size
+        moves = machine.diagrams.map_values(lambda outs: (machine.index[outs[0].target], outs[0].reward.mean))
+        start, state_text = machine.index[machine.initial], machine.states.__getitem__
+        accepting = smallest_automaton(moves.variables, moves.store, start, moves.roots.__getitem__, state_text, growth)
+        return paying_machine(accepting, payment, machine.propositions, growth)

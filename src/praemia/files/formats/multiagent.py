@@ -3,8 +3,7 @@
     {"states": ["q0", "q1"], "initial_state": "q0", "terminal_states": ["q1"], "event_vocabulary": ["at(A)"],
      "transitions": [{"from_state": "q0", "event": "at(A)", "to_state": "q1", "reward": 1}]}
 
-At each step one event happens, or none. The episode ends in a terminal state, so that transitions that leave one are
-never taken.
+At each step one event happens, or none. Transitions that leave a terminal state are never taken.
 """
 
 from __future__ import annotations
@@ -52,21 +51,18 @@ def build_multiagent(source: Source) -> RewardMachine:
     part = validate(source, SpecPart)
     transitions = []
     for i, item in enumerate(part.transitions):
-        with source.at("transitions", i):
-            _require("machine state", item.from_state, part.states)
-            _require("machine state", item.to_state, part.states)
-            _require("event", item.event, part.event_vocabulary)
+        if item.event not in part.event_vocabulary:
+            with source.at("transitions", i):
+                raise unknown_name("event", item.event, part.event_vocabulary)
         if item.from_state not in part.terminal_states:
             place = partial(source.spot, ("transitions", i), column=False)
-            outcome = item.to_state, None, Reward.of(item.reward)
-            transitions.append(Transition(place, item.from_state, item.event, *outcome))
-    with source.at("terminal_states"):
-        for state in part.terminal_states:
-            _require("machine state", state, part.states)
-    with source.at("initial_state" if len(set(part.states)) == len(part.states) else "states"):
-        return event_machine(part.states, part.initial_state, part.event_vocabulary, transitions)
-
-
-def _require(kind: str, name: str, names: list[str]) -> None:
-    if name not in names:
-        raise unknown_name(kind, name, names)
+            reward = Reward.of(item.reward)
+            transitions.append(Transition(place, item.from_state, item.event, item.to_state, None, reward))
+    for state in part.terminal_states:
+        if state not in part.states:
+            with source.at("terminal_states"):
+                raise unknown_name("machine state", state, part.states)
+    where = partial(
+        source.spot, ("initial_state" if part.initial_state not in part.states else "states",), column=False
+    )
+    return event_machine(where, part.states, part.initial_state, part.event_vocabulary, transitions)

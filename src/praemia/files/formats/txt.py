@@ -18,7 +18,7 @@ are parsed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from praemia.errors import FileError, did_you_mean, located
@@ -33,9 +33,9 @@ from praemia.machines.rules import ZERO, Outcome, Rule
 ENDED = -1  # what those tools call the one terminal state
 FUNCTIONS = [f"{kind}RewardFunction" for kind in ("Constant", "Label", "NoisyCont", "NoisyContLabel")]
 
-_LINE = "a line (from, to, 'guard', ConstantRewardFunction(reward))"
+_EXPECTED = "the initial state, the list of terminal states, lines (from, to, 'guard', ConstantRewardFunction(reward))"
 _GRAMMAR = r"""
-    state: INT
+    start: INT (states line* | line+)
     states: "[" (INT ("," INT)* ","?)? "]"
     line: "(" INT "," INT "," STRING "," NAME "(" arguments ")" ")" ","?
     arguments: (NUMBER ("," NUMBER)*)? -> numbers
@@ -45,7 +45,7 @@ _GRAMMAR = r"""
     NUMBER: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/
     STRING: /'[^'\n]*'|"[^"\n]*"/
     NAME: /[A-Za-z_]\w*/
-    %ignore /[ \t\r\f]+/
+    %ignore /\s+/
     %ignore /#[^\n]*/
 """
 
@@ -67,32 +67,19 @@ class _Line(NamedTuple):
 
 def read_txt(text: str, name: str) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages."""
-    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"]
-    if len(lines) < 2:
-        raise FileError(f"{name}: expected the initial state, the list of terminal states, then lines of the machine")
-    initial = _states(lines[0], name, "state", "the initial state, an integer")[0]
-    has_terminals = not lines[1][1].lstrip().startswith("(")
-    entries = [_read_line(line, name) for line in lines[1 + has_terminals :]]
-    if has_terminals:
-        terminals = _states(lines[1], name, "states", "the list of terminal states, such as [2] or []")
-    else:
-        terminals = _implied_terminals(entries)
+    initial, *parts = parsed(_GRAMMAR, text, name, _EXPECTED).children
+    ends: list[int] | None = None
+    lines = []
+    for part in parts:
+        with located(f"{name}:{part.meta.line}"):
+            if part.data == "line":
+                source, target, guard, function, arguments = part.children
+                cases = list(_cases(str(function), arguments))
+                lines.append(_Line(parse_integer(source), parse_integer(target), _guard(guard[1:-1]), cases))
+            else:
+                ends = [parse_integer(state) for state in part.children]
     with located(name):
-        return _machine(initial, [*terminals, ENDED], entries)
-
-
-def _states(line: tuple[int, str], name: str, start: str, expected: str) -> list[int]:
-    tree = parsed(_GRAMMAR, line[1], name, expected, first_line=line[0], start=start)
-    with located(f"{name}:{line[0]}"):
-        return [parse_integer(state) for state in tree.children]
-
-
-def _read_line(line: tuple[int, str], name: str) -> _Line:
-    tree = parsed(_GRAMMAR, line[1], name, _LINE, first_line=line[0], start="line")
-    with located(f"{name}:{line[0]}"):
-        source, target, guard, function, arguments = tree.children
-        cases = list(_cases(str(function), arguments))
-        return _Line(parse_integer(source), parse_integer(target), _guard(guard[1:-1]), cases)
+        return _machine(parse_integer(initial), [*(_implied_ends(lines) if ends is None else ends), ENDED], lines)
 
 
 def _guard(text: str) -> Formula:
@@ -127,7 +114,7 @@ def _cases(function: str, arguments: Any) -> Iterator[tuple[Formula, Reward]]:
         yield _guard(guard), Reward.uniform(mean - width, mean + width)
 
 
-def _implied_terminals(lines: list[_Line]) -> list[int]:
+def _implied_ends(lines: list[_Line]) -> list[int]:
     """Return the terminal states of a file that does not list them."""
     own: dict[int, list[_Line]] = {state: [] for line in lines for state in (line.source, line.target)}
     for line in lines:
@@ -135,18 +122,18 @@ def _implied_terminals(lines: list[_Line]) -> list[int]:
     return sorted(state for state, its in own.items() if not its or (len(its) == 1 and its[0].is_end))
 
 
-def _machine(initial: int, terminals: Sequence[int], lines: Sequence[_Line]) -> RewardMachine:
+def _machine(initial: int, ends: list[int], lines: list[_Line]) -> RewardMachine:
     """Return the machine of some lines; all terminal states are one, called by the first of them."""
     entries: dict[int, dict[int, _Line]] = {}
     for line in lines:
-        if line.source not in terminals:
-            entries.setdefault(line.source, {})[ENDED if line.target in terminals else line.target] = line
-    first = ENDED if initial in terminals else initial
+        if line.source not in ends:
+            entries.setdefault(line.source, {})[ENDED if line.target in ends else line.target] = line
+    first = ENDED if initial in ends else initial
     ongoing = sorted({first, *entries, *(target for own in entries.values() for target in own)} - {ENDED})
-    names = {state: str(state) for state in ongoing} | {ENDED: str(terminals[0])}
+    names = {state: str(state) for state in ongoing} | {ENDED: str(ends[0])}
     rules = [rule for state in ongoing for rule in _rules(names[state], entries.get(state, {}), names)]
     targets = {outcome.target for rule in rules for outcome in rule.outcomes}
-    if len(terminals) == 1 and first != ENDED and names[ENDED] not in targets:
+    if len(ends) == 1 and first != ENDED and names[ENDED] not in targets:
         del names[ENDED]
     guards = (guard for line in lines for guard in (line.guard, *(case for case, _ in line.cases)))
     letters = dict.fromkeys(letter for guard in guards for letter in sorted(guard.propositions()))

@@ -7,25 +7,21 @@
   const { plans, marker } = JSON.parse(await new Response(stream).text());
 
   const markers = [...document.querySelectorAll("svg.chart")].map(svg => {
-    const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-    line.setAttribute("class", "marker");
-    line.setAttribute("y1", marker[0]);
-    line.setAttribute("y2", marker[1]);
-    svg.append(line);
+    const line = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "line"));
+    for (const [name, value] of [["class", "marker"], ["y1", marker[0]], ["y2", marker[1]]]) line.setAttribute(name, value);
     return line;
   });
 
-  const slider = byId("plan"), last = plans.length - 1;
+  const slider = byId("plan"), button = byId("play"), last = plans.length - 1;
   function show(index) {
     const at = Math.max(0, Math.min(last, index)), plan = plans[at];
     slider.value = at;
     slider.setAttribute("aria-valuetext", `plan ${plan.number}, from episode ${plan.episode}, value ${plan.value}`);
     for (const name of ["number", "episode", "value", "gap", "regret"]) byId(name).textContent = plan[name];
     for (const name of ["maps", "key"]) byId(name).innerHTML = plan[name];
-    markers.forEach(line => { line.setAttribute("x1", plan.x); line.setAttribute("x2", plan.x); });
+    for (const line of markers) for (const end of ["x1", "x2"]) line.setAttribute(end, plan.x);
   }
 
-  const button = byId("play");
   let timer = 0;
   function pause() { clearInterval(timer); timer = 0; button.textContent = "▶"; }
   function play() {
@@ -33,16 +29,14 @@
     timer = setInterval(() => { +slider.value < last ? show(+slider.value + 1) : pause(); }, PAUSE);
     button.textContent = "❚❚";
   }
-  const toggle = () => (timer ? pause() : play());
-  const go = index => { pause(); show(index); };
+  const toggle = () => (timer ? pause() : play()), go = index => { pause(); show(index); };
   const forth = () => go(+slider.value + 1), back = () => go(+slider.value - 1);
-
-  button.addEventListener("click", toggle);
-  slider.addEventListener("input", () => go(+slider.value));
   const keys = {
     " ": toggle, ArrowRight: forth, ArrowUp: forth, ArrowLeft: back, ArrowDown: back,
     Home: () => go(0), End: () => go(last),
   };
+  button.addEventListener("click", toggle);
+  slider.addEventListener("input", () => go(+slider.value));
   document.addEventListener("keydown", event => {
     if (!keys[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();

@@ -1,0 +1,214 @@
+"""Black boxes in task files: an environment of Gymnasium's, with cells for its observations and predicates as labels.
+
+Everything is data. Only where the user allows it, ``encode``, ``labels`` and the id may name code:
+``module:function``, ``file.py:function`` and ``module:Id-v0``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from praemia.envs.black_box import BlackBox
+from praemia.envs.box_cells import BoxCells, cells
+from praemia.envs.gymnasium_table import make_env
+from praemia.errors import FileError, ModelError, PraemiaError, did_you_mean
+from praemia.files.atomic_io import read_bytes
+from praemia.files.schema import GymnasiumPart, TaskPart
+from praemia.files.source import Source
+from praemia.labels import Predicates
+from praemia.machines.machine import RewardMachine
+
+if TYPE_CHECKING:
+    import gymnasium
+
+PICTURES = "rgb_array"  # how an environment renders that can
+CODE = "praemia_code_"  # how the names of modules made of files begin
+_numbers = count()
+_REMEDY = "a file executes code only where you allow it: --allow-code, or load_task(…, allow_code=True)"
+
+
+def is_box(part: TaskPart) -> bool:
+    """Tell whether a file's environment is a black box, rather than a table."""
+    world = part.gymnasium
+    return world is not None and world.labels is None
+
+
+def box_propositions(part: TaskPart) -> list[str] | None:
+    """Return the propositions that labels can have; None where they are not known beforehand."""
+    return list(part.labels) if isinstance(part.labels, Mapping) else None
+
+
+def build_box(
+    source: Source, part: TaskPart, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
+) -> BlackBox:
+    """Build the black box of a file; errors have the place of what is wrong."""
+    world = part.gymnasium
+    assert world is not None
+    env = _environment(source, world, allow_code)
+    encode = _encoding(source, world, env, allow_code)
+    names = list(world.observations) if world.observations is not None else None
+    labels = _labels(source, part.labels, names, env, allow_code)
+    size: Any = world.num_observations
+    with source.at("gymnasium" if isinstance(labels, Predicates) and encode is None else "labels"):
+        return BlackBox(env, labels, machine, encode=encode, num_observations=size, **{"horizon": None, **settings})
+
+
+def _environment(source: Source, world: GymnasiumPart, allow_code: bool) -> gymnasium.Env[Any, Any]:
+    """Make the environment, so that it renders pictures if it can."""
+    with source.at("gymnasium", "id"):
+        if ":" in world.id and not allow_code:
+            raise FileError(f"found {world.id!r}, which names a module; {_REMEDY}")
+    with source.at("gymnasium", "options" if world.options else "id"):
+        env = make_env(world.id, world.options)
+        if "render_mode" not in world.options and PICTURES in (env.metadata.get("render_modes") or ()):
+            env.close()
+            env = make_env(world.id, {**world.options, "render_mode": PICTURES})
+    return env
+
+
+def _encoding(
+    source: Source, world: GymnasiumPart, env: gymnasium.Env[Any, Any], allow_code: bool
+) -> Callable[[Any], Any] | None:
+    """Return the cells of a Box, or the user's function; None for a finite space."""
+    from gymnasium import spaces
+
+    space, bins = env.observation_space, world.observations
+    if world.encode is not None:
+        with source.at("gymnasium", "encode"):
+            return _function(world.encode, source, allow_code)
+    if isinstance(space, spaces.Box) and bins is None:
+        with source.at("gymnasium"):
+            raise ModelError(
+                f"{world.id} shows {space}, which is not finite; give a name for each of its {math.prod(space.shape)} "
+                "numbers with a number of cells or a list of cuts, such as observations: {position: 12, speed: [0.0]}"
+            )
+    if bins is None:
+        return None
+    with source.at("gymnasium", "observations"):
+        if not isinstance(space, spaces.Box):
+            raise ModelError(f"{world.id} shows {space}; names and cells are for a Box, so leave them out")
+        if space.shape != (len(bins),):
+            raise ModelError(f"{len(bins)} names; {world.id} shows {math.prod(space.shape)} numbers ({space})")
+    for name, parts, low, high in zip(bins, bins.values(), space.low.tolist(), space.high.tolist(), strict=True):
+        with source.at("gymnasium", "observations", name):
+            if isinstance(parts, int) and parts > 1 and not math.isfinite(high - low):
+                raise ModelError(
+                    f"{name!r} has no finite bounds ({low:g} to {high:g}), so it has no {parts} cells of equal size; "
+                    "give a list of cuts, such as [-1.0, 0.0, 1.0]"
+                )
+            cells(_line(space, low, high), [parts])
+    with source.at("gymnasium", "observations"):
+        return cells(space, list(bins.values()))
+
+
+def _labels(
+    source: Source,
+    labels: str | Mapping[str, str] | None,
+    names: list[str] | None,
+    env: gymnasium.Env[Any, Any],
+    allow_code: bool,
+) -> Any:
+    if isinstance(labels, Mapping):
+        with _placed(source, labels):
+            predicates = Predicates(labels, names)
+            predicates.require_spaces(env.observation_space, env.action_space)
+            return predicates
+    with source.at("labels"):
+        return _function(labels, source, allow_code) if labels is not None and ":" in labels else labels
+
+
+@contextmanager
+def _placed(source: Source, texts: Mapping[str, str]) -> Iterator[None]:
+    """Put the place in the file before a mistake in a predicate; ``texts`` are all of them."""
+    try:
+        yield
+    except ModelError as error:
+        culprit = next((name for name in texts if str(error).startswith(f"predicate {name!r}")), None)
+        if culprit is None or error.place is None:
+            where = source.spot(("labels",) if culprit is None else ("labels", culprit))
+        else:
+            where = source.spot(("labels", culprit), within=error.place)
+        raise FileError(f"{where}: {error}") from None
+
+
+def _function(reference: str, source: Source, allow_code: bool) -> Callable[..., Any]:
+    """Return the function that ``module:function`` or ``file.py:function`` names; files are beside the task's."""
+    place, _, name = reference.rpartition(":")
+    if not place or not name.isidentifier():
+        raise FileError(f"found {reference!r}; expected module:function or file.py:function")
+    if not allow_code:
+        raise FileError(f"found {reference!r}, which names code; {_REMEDY}")
+    try:
+        module = _module(Path(source.name).parent / place) if place.endswith(".py") else import_module(place)
+    except PraemiaError:
+        raise
+    except Exception as error:  # the user's own code may raise anything
+        raise FileError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        own = [key for key, value in vars(module).items() if inspect.isfunction(value)]
+        raise FileError(f"{place} has no function {name!r}{did_you_mean(name, own)}")
+    return function  # type: ignore[no-any-return]
+
+
+def _module(path: Path) -> ModuleType:
+    """Execute a file of the user's as a module of its own."""
+    text = read_bytes(path).decode("utf-8")
+    module = ModuleType(f"{CODE}{next(_numbers)}")
+    module.__file__ = str(path.resolve())
+    sys.modules[module.__name__] = module
+    exec(compile(text, module.__file__, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def box_record(box: BlackBox) -> dict[str, Any]:
+    """Return a black box as the keys of a file: the environment, and its labels."""
+    spec, labels = box.env.spec, box.labels
+    if spec is None:
+        raise ModelError(f"{box.name} was not made by gymnasium.make, so no file can say how to make it")
+    options = {key: value for key, value in spec.kwargs.items() if (key, value) != ("render_mode", PICTURES)}
+    world: dict[str, Any] = {"id": spec.id, **({"options": options} if options else {})}
+    if isinstance(box.encode, BoxCells):
+        names = getattr(labels, "names", None) or [f"x{i}" for i in range(len(box.encode.edges))]
+        each = enumerate(zip(names, box.encode.edges, strict=True))
+        world["observations"] = {name: _bins(box.env.observation_space, i, edges) for i, (name, edges) in each}
+    elif box.encode is not None:
+        world |= {"encode": _reference(box.encode), "num_observations": box.num_observations}
+    if isinstance(labels, Predicates):
+        return {"gymnasium": world, "labels": labels.texts}
+    return {"gymnasium": world, "labels": labels if isinstance(labels, str) else _reference(labels)}
+
+
+def _bins(space: Any, i: int, edges: Any) -> int | list[float]:
+    """Return how a file says where a number is divided: into so many equal parts, or at these cuts."""
+    low, high, parts = space.low.ravel()[i], space.high.ravel()[i], len(edges) + 1
+    is_even = parts > 1 and np.isfinite(high - low)
+    if parts == 1 or (is_even and np.array_equal(cells(_line(space, low, high), [parts]).edges[0], edges)):
+        return parts
+    return edges.tolist()  # type: ignore[no-any-return]
+
+
+def _line(space: Any, low: float, high: float) -> Any:
+    """Return a Box of one number."""
+    from gymnasium import spaces
+
+    return spaces.Box(low, high, (1,), space.dtype.type)
+
+
+def _reference(function: Any) -> str:
+    """Return the words that name a function in a file, or raise an error."""
+    name, place = getattr(function, "__qualname__", ""), getattr(function, "__module__", "__main__")
+    if not name.isidentifier() or place == "__main__" or not callable(getattr(sys.modules.get(place), name, None)):
+        raise ModelError(f"{function!r} is code; a file holds predicates, cells, or the name of a function in a module")
+    return f"{sys.modules[place].__file__ if place.startswith(CODE) else place}:{name}"

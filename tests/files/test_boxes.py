@@ -1,0 +1,243 @@
+"""Black boxes as data: a Gymnasium environment, cells and predicates in a task file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+import praemia
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ModelError, PraemiaError
+from praemia.files.building import parse_task
+from praemia.files.lint import lint
+from praemia.files.load_save import load_task, save_task
+
+CAR = """\
+gymnasium:
+  id: MountainCar-v0
+  observations: {position: 12, velocity: [-0.01, 0.0, 0.01]}
+labels:
+  left: position < -1.0
+  flag: 'position >= 0.5'
+machine: {ltlf: "F(left & F flag)", chance: {left: 0.8}}
+horizon: 200
+until_done: true
+"""
+
+
+class Corridor(gymnasium.Env):
+    """Five cells in a row, shown as a Box without bounds, as a Dict, or by the index."""
+
+    def __init__(self, shows: str = "index", render_mode: str | None = None) -> None:
+        unbounded, cell = gymnasium.spaces.Box(-np.inf, np.inf, (1,)), gymnasium.spaces.Discrete(5)
+        kinds = {"index": cell, "box": unbounded, "dict": gymnasium.spaces.Dict({"cell": cell})}
+        self.shows, self.observation_space = shows, kinds[shows]
+        self.action_space = gymnasium.spaces.Discrete(2)
+
+    def _show(self):
+        shown = {"index": self.cell, "box": np.array([self.cell], np.float32), "dict": {"cell": self.cell}}
+        return shown[self.shows]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cell = 0
+        return self._show(), {}
+
+    def step(self, action):
+        self.cell = min(4, max(0, self.cell + 2 * action - 1))
+        return self._show(), 0.0, False, False, {"said": ["end"] if self.cell == 4 else []}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def corridor():
+    gymnasium.register("Corridor-v0", Corridor)
+    yield
+    del gymnasium.registry["Corridor-v0"]
+
+
+def loaded(folder: Path, text: str, **options) -> BlackBox:
+    (folder / "box.yaml").write_text(text, encoding="utf-8")
+    box = load_task(folder / "box.yaml", **options)
+    assert isinstance(box, BlackBox)
+    return box
+
+
+def corridor_text(shows: str, labels: str, more: str = "") -> str:
+    world = f"gymnasium: {{id: Corridor-v0, options: {{shows: {shows}}}{more}}}"
+    return f"{world}\nlabels: {labels}\nmachine: {{ltlf: F end, propositions: [end]}}\nhorizon: 6\n"
+
+
+def test_a_file_says_the_environment_the_cells_the_labels_and_the_machine(tmp_path: Path) -> None:
+    box = loaded(tmp_path, CAR)
+    assert (box.name, box.num_observations, box.num_actions, box.horizon, box.until_done) == ("box", 48, 3, 200, True)
+    assert box.machine == praemia.RewardMachine.from_ltlf("F(left & F flag)").with_chance({"left": 0.8})
+    assert box.label([-0.5, 0.0], 0, [-1.1, 0.0], {}) == {"left"}
+    assert box.env.render_mode == "rgb_array"
+    same = praemia.BlackBox(
+        gymnasium.make("MountainCar-v0"),
+        praemia.labels.predicates({"left": "position < -1", "flag": "position >= .5"}, ["position", "velocity"]),
+        box.machine,
+        200,
+        encode=praemia.envs.cells(box.env.observation_space, [12, [-0.01, 0.0, 0.01]]),
+        until_done=True,
+    )
+    ours, theirs = (praemia.simulate(each, "ucbvi-prm", 3, seed=4) for each in (box, same))
+    assert ours.returns.tolist() == theirs.returns.tolist()
+    assert ours.steps.tolist() == theirs.steps.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CAR,
+        corridor_text("index", "{end: observation == 4}"),
+        corridor_text("dict", "{end: cell == 4 and before.cell < 4}"),
+        corridor_text("box", "{end: x > 3.5}", ", observations: {x: [0.5, 1.5, 2.5, 3.5]}"),
+        corridor_text("index", "said"),
+    ],
+    ids=["car", "index", "dict", "box", "info"],
+)
+@pytest.mark.parametrize("ending", ["yaml", "json"])
+def test_a_box_loads_back_as_it_was_saved(tmp_path: Path, text: str, ending: str) -> None:
+    box = loaded(tmp_path, text).with_discount(0.9)
+    save_task(box, tmp_path / f"again.{ending}")
+    again = load_task(tmp_path / f"again.{ending}")
+    assert isinstance(again, BlackBox)
+    assert (again.labels, again.machine, again.horizon, again.discount) == (box.labels, box.machine, box.horizon, 0.9)
+    assert (again.env.spec.kwargs, again.sizes) == (box.env.spec.kwargs, box.sizes)
+    first, second = (praemia.simulate(each, "ucbvi-prm", 20, seed=1) for each in (box, again))
+    assert first.returns.tolist() == second.returns.tolist()
+
+
+@pytest.mark.parametrize("shows", ["index", "dict", "box"])
+def test_a_corridor_is_learned(tmp_path: Path, shows: str) -> None:
+    name = {"index": "observation", "dict": "cell", "box": "x"}[shows]
+    more = ", observations: {x: [0.5, 1.5, 2.5, 3.5]}" if shows == "box" else ""
+    box = loaded(tmp_path, corridor_text(shows, f"{{end: {name} > 3}}", more))
+    assert praemia.simulate(box, "ucbvi-prm", 300).returns[-50:].mean() > 0.9
+
+
+MISTAKES = {
+    "a Box without bins": (
+        "  observations: {position: 12, velocity: [-0.01, 0.0, 0.01]}\n",
+        "",
+        ":2: MountainCar-v0 shows Box",
+    ),
+    "too few names": ("position: 12, ", "", ":3: 1 names; MountainCar-v0 shows 2 numbers"),
+    "cuts that fall": ("[-0.01, 0.0, 0.01]", "[0.1, 0.0]", ":3: bins[0]=[0.1, 0.0]; expected"),
+    "bins that are text": ("position: 12", "position: many", ":3:28: gymnasium.observations.position: it should be"),
+    "no cells": ("position: 12", "position: 0", ":3:28: gymnasium.observations.position: it should be greater"),
+    "an unknown name": ("position < -1.0", "positoin < -1.0", ":5:9: predicate 'left', column 1: unknown name"),
+    "an unknown name, in quotes": ("'position >=", "'1 < flag & positoin >=", ":6:14: predicate 'flag', column 5"),
+    "a call": ("position < -1.0", "abs(position) < 1", ":5:"),
+    "an attribute": ("position < -1.0", "position.real < 1", ":5:"),
+    "no comparison": ("position < -1.0", "position", ":5:9: predicate 'left', column 1: this is a number"),
+    "labels in both places": (
+        "labels:",
+        "  labels: [{to: 1, label: [left]}]\nlabels:",
+        "expected one: a table has labels here, a black box",
+    ),
+    "labels in both places, without cells": (
+        "  observations: {position: 12, velocity: [-0.01, 0.0, 0.01]}\n",
+        "  labels: [{to: 1, label: [left]}]\n",
+        ":1:1: labels stand in two places",
+    ),
+    "no labels": (
+        "labels:\n  left: position < -1.0\n  flag: 'position >= 0.5'\n",
+        "",
+        ":1:1: labels are missing: a black box has",
+    ),
+    "labels of a built-in task": (
+        CAR[: CAR.index("labels")],
+        "environment: {name: warehouse}\n",
+        ":1:1: 'labels' beside 'gymnasium' are those of a black box",
+    ),
+    "an unknown environment": ("MountainCar-v0", "MountainCr-v0", "Did you mean: `MountainCar`?"),
+    "a module": ("MountainCar-v0", "os:MountainCar-v0", ":2: found 'os:MountainCar-v0', which names a module"),
+    "a wrong option": ("  observations", "  options: {gaol: 1}\n  observations", ":3: Gymnasium cannot make"),
+    "a proposition that is not labelled": ("F flag", "F flg", ":7: unknown proposition 'flg' (did you mean 'flag'?)"),
+    "no horizon": ("horizon: 200\n", "", "the key 'horizon' is missing"),
+    "code without leave": (
+        "labels:\n  left: position < -1.0\n  flag: 'position >= 0.5'\n",
+        "labels: own.py:labels\n",
+        ":4: found 'own.py:labels', which names code; a file executes code only",
+    ),
+    "encode without leave": (
+        "  observations: {position: 12, velocity: [-0.01, 0.0, 0.01]}\n",
+        "  encode: own:encode\n",
+        ":3: found 'own:encode', which names code",
+    ),
+    "cells and encode": ("labels:", "  encode: own:encode\nlabels:", "found observations and encode; expected one"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_has_its_place(tmp_path: Path, name: str) -> None:
+    old, new, message = MISTAKES[name]
+    assert CAR.count(old) == 1
+    with pytest.raises(PraemiaError) as caught:
+        loaded(tmp_path, CAR.replace(old, new))
+    assert str(caught.value).startswith(f"{tmp_path / 'box.yaml'}:")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("shows", "more", "message"),
+    [
+        ("box", ", observations: {x: 3}", "'x' has no finite bounds (-inf to inf), so it has no 3 cells of equal size"),
+        ("index", ", observations: {x: 3}", "shows Discrete(5); names and cells are for a Box"),
+        ("box", ", num_observations: 3", "'num_observations' is the limit of the values of 'encode'"),
+    ],
+)
+def test_bins_that_do_not_fit_the_space_are_refused(tmp_path: Path, shows: str, more: str, message: str) -> None:
+    with pytest.raises(PraemiaError) as caught:
+        loaded(tmp_path, corridor_text(shows, "{end: observation == 4}", more))
+    assert message in str(caught.value)
+
+
+def test_code_is_executed_where_it_is_allowed_and_found_again(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "def encode(o): return ('at', int(o[0]))\ndef labels(o, a, o_next, info): return info['said']\n"
+    )
+    text = corridor_text("box", "own.py:labels", ", encode: 'own.py:encode', num_observations: 5")
+    box = loaded(tmp_path, text, allow_code=True)
+    assert praemia.simulate(box, "ucbvi-prm", 300).returns[-50:].mean() > 0.9
+    save_task(box, tmp_path / "again.yaml")
+    with pytest.raises(PraemiaError, match="names code; a file executes code only where you allow it"):
+        load_task(tmp_path / "again.yaml")
+    again = load_task(tmp_path / "again.yaml", allow_code=True)
+    assert again.observations.number(np.array([3.0])) == 0
+    for old, new, message in (
+        ("own.py:labels", "own.py:label", r"own\.py has no function 'label' \(did you mean 'labels'\?\)"),
+        ("own.py:labels", "absent.py:labels", r"absent\.py: cannot be read"),
+        ("own.py:labels", "absent_module:labels", "absent_module cannot be imported: ModuleNotFoundError"),
+    ):
+        with pytest.raises(PraemiaError, match=message):
+            loaded(tmp_path, text.replace(old, new), allow_code=True)
+
+
+def test_what_is_code_in_python_cannot_be_written(tmp_path: Path) -> None:
+    machine, env = praemia.RewardMachine.from_ltlf("F end"), gymnasium.make("Corridor-v0")
+    box = praemia.BlackBox(env, lambda o, a, o_next, info: info["said"], machine, 6)
+    with pytest.raises(ModelError, match=r"box\.yaml: .* is code; a file holds predicates"):
+        save_task(box, tmp_path / "box.yaml")
+    with pytest.raises(ModelError, match=r"the \.drn format needs a transition model"):
+        save_task(box, tmp_path / "box.drn")
+    with pytest.raises(ModelError, match=r"was not made by gymnasium\.make"):
+        save_task(praemia.BlackBox(Corridor(), "said", machine, 6), tmp_path / "box.yaml")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stored_text_makes_no_black_box() -> None:
+    with pytest.raises(PraemiaError, match="a stored task opens no files"):
+        parse_task(CAR, "stored")
+
+
+def test_the_machine_of_a_box_is_checked(tmp_path: Path) -> None:
+    assert [finding.message for finding in lint(loaded(tmp_path, CAR))] == [
+        "from machine state 'done' on, no reward can be earned"
+    ]
+    assert praemia.load_machine(tmp_path / "box.yaml").num_states == 3
