@@ -11,6 +11,7 @@ import pytest
 import praemia
 from praemia import envs
 from praemia.errors import FileError, ModelError
+from praemia.pictures.policy_page import PolicyView
 
 
 def test_a_policy_file_is_read_back_and_anything_else_is_refused(tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_a_plan_a_run_a_policy_and_an_array_are_the_same_policy() -> None:
         assert praemia.evaluate(task, policy).value == pytest.approx(plan.value)
         assert praemia.occupancy(task, policy).pairs.sum() == pytest.approx(task.horizon)
         assert len(praemia.rollout(task, policy)) == task.horizon
-        assert praemia.show(task, policy).view.value == pytest.approx(plan.value)
+        assert PolicyView.of(task, policy).value == pytest.approx(plan.value)
 
 
 def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
@@ -46,10 +47,10 @@ def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
     assert plan.policy.ndim == 2
     assert praemia.evaluate(task, plan).value == pytest.approx(plan.value)
     assert len(praemia.rollout(task, plan)) <= task.max_steps
-    view = praemia.show(task, plan).view
+    view = PolicyView.of(task, plan)
     assert view.value == pytest.approx(plan.value)
-    shown = view.footprint.actions >= 0
-    np.testing.assert_array_equal(view.footprint.actions[shown], plan.policy[shown])
+    shown = view.actions >= 0
+    np.testing.assert_array_equal(view.actions[shown], plan.policy[shown])
 
 
 @pytest.mark.parametrize("wrong", ["best", {"a": 1}, object(), None])
