@@ -107,7 +107,7 @@ def compare(
 def compare(
     task: BlackBox | Callable[[], BlackBox], learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
 ) -> ReturnComparison: ...
-def compare(
+def compare(  # type: ignore[misc]  # the options are those listed here
     task: Task | BlackBox | Callable[[], BlackBox],
     learners: Sequence[str | Learner],
     num_episodes: int = 1_000,

@@ -74,10 +74,10 @@ class BoxCells:
     @classmethod
     def from_data(cls, data: Any) -> BoxCells:
         """Return the cells that ``as_data`` wrote."""
-        infinite = (-math.inf, math.inf)
+        infinite = -math.inf, math.inf
         bounds = [
-            tuple(e if end is None else float(end) for e, end in zip(infinite, ends, strict=True))
-            for ends in data["bounds"]
+            (infinite[0] if low is None else float(low), infinite[1] if high is None else float(high))
+            for low, high in data["bounds"]
         ]
         edges = [_edges(i, inner, *ends) for i, (inner, ends) in enumerate(zip(data["edges"], bounds, strict=True))]
         return cls(edges, bounds, *(_texts(name, data[name], len(edges)) for name in ("axes", "units")))

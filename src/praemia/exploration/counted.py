@@ -115,8 +115,7 @@ def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | Blac
             counts[key] = counts.get(key, 0) + 1
         starts[steps[0][0]] += 1
     columns = np.array([(*key, count) for key, count in counts.items()], dtype=np.int64).reshape(-1, 6).T
-    o, a, z, labels, ends, seen = columns
-    transitions = Transitions(o, a, z, labels, ends > 0, seen)
+    transitions = Transitions(columns[0], columns[1], columns[2], columns[3], columns[4] > 0, columns[5])
     return Counted(box, transitions, list(label_numbers), starts).dataset(method="given", episodes=int(starts.sum()))
 
 
@@ -126,7 +125,8 @@ def _step(task: Task | BlackBox, step: Any, where: str) -> tuple[int, int, int, 
         raise ModelError(
             f"{where}: {brief(step)}; expected (observation, action, next observation[, info[, terminated]])"
         )
-    o, a, z, info, ended = (*step, *({}, False)[len(step) - 3 :])
+    o, a, z = step[:3]
+    info, ended = step[3] if len(step) > 3 else {}, step[4] if len(step) > 4 else False
     if isinstance(task, BlackBox):
         label = task.label(o, a, z, info)
         return task.observations.number(o), task.actions.number(a), task.observations.number(z), label, bool(ended)

@@ -55,7 +55,7 @@ class EstimatedTask(BaseTask):
         self._complete_length()
 
     @classmethod
-    def of(cls, box: BlackBox, run: Run) -> EstimatedTask:
+    def of(cls, box: BlackBox, run: object) -> EstimatedTask:
         """Return the estimate that a run has made of a black box."""
         if not isinstance(run, Run):
             raise ModelError(

@@ -19,6 +19,7 @@ from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Point
+from praemia.tasks.task import require_task
 
 MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds
@@ -39,12 +40,12 @@ def watched(episode: Episode) -> tuple[Step, ...]:
     """Return the steps up to the one after which there are no more rewards."""
     settled = episode.task.machine.settled_states
     ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
-    return episode.steps[: ends[0] + 1] if ends else episode.steps
+    return episode.steps[: ends[0] + 1] if ends else episode.steps  # type: ignore[return-value]
 
 
 def moments(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and the outcome of each step."""
-    task, first, total = episode.task, episode.steps[0], 0.0
+    task, first, total = require_task(episode.task, "a moving map"), episode.steps[0], 0.0
     yield Moment(first.observation, first.machine_state, f"before step 1 of {task.max_steps}")
     weights = step_weights(len(episode), task.discount).tolist()
     for step in watched(episode):

@@ -65,7 +65,7 @@ class Policy:
     """
 
     table: NDArray[Any]
-    task: str = ""
+    task: Any = ""  # its name, once it exists
     machine: RewardMachine | None = field(default=None, kw_only=True)
     observations: Observations = field(default=None, kw_only=True)  # type: ignore[assignment]  # filled in below
     actions: FiniteIndex | None = field(default=None, kw_only=True)  # None: the environment takes their indices
@@ -256,7 +256,7 @@ class Policy:
             machine = None if data["machine"] is None else read_task_file(data["machine"], "machine.json")
         except FileError as error:
             raise DamageError(f"its machine is not one: {error}") from None
-        if isinstance(machine, Task):
+        if not isinstance(machine, RewardMachine | None):
             raise DamageError("its machine is a task")
         names, space = data["actions"].get("names"), data["actions"].get("space")
         if names is not None and not all(isinstance(name, str) for name in names):
@@ -273,7 +273,7 @@ class Policy:
 
 def _sizes(table: NDArray[Any]) -> tuple[int, int]:
     """Return M and O."""
-    return table.shape[-2:] if table.ndim < 4 else table.shape[1:3]  # type: ignore[return-value]
+    return table.shape[-2:] if table.ndim < 4 else table.shape[1:3]
 
 
 def _parts_of(task: BaseTask, met: ArrayLike | None) -> dict[str, Any]:

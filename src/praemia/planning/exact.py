@@ -139,9 +139,9 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
 @overload
 def evaluate(task: BlackBox, policy: PolicyLike | Agent, **options: Any) -> SampledEvaluation: ...
 @overload
-def evaluate(task: Task | Model, policy: PolicyLike | Agent, **options: Any) -> Evaluation: ...
-def evaluate(
-    task: Task | Model | BlackBox,
+def evaluate(task: BaseTask | Model, policy: PolicyLike | Agent, **options: Any) -> Evaluation: ...
+def evaluate(  # type: ignore[misc]  # the options are those listed here
+    task: BaseTask | Model,
     policy: PolicyLike | Agent,
     *,
     deterministic: bool = True,
@@ -285,7 +285,7 @@ def model_of(task: object) -> Model:
     return require_task(task, "an exact value").model
 
 
-def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
+def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: BaseTask | Model) -> None:
     values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
     tables = 16 * model.num_rows * padded_width(model.num_machine_states)
     total = tables + values + policy_bytes

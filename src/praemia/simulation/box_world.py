@@ -167,7 +167,7 @@ class BoxWorld(World):
         self.replan()
         self.progress["step"] = 0
 
-    def _play_episode(self) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
+    def _play_episode(self) -> tuple[list[tuple[int, int, int, int, int, int]], NDArray[np.float64]]:
         """Play one episode and count it; return its steps, as in ``Recent``, and its rewards, in the user's units.
 
         The successor of a step that ends the episode is O + o'. When the environment cuts an episode off (truncation),

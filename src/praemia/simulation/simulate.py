@@ -152,8 +152,8 @@ def _policy(task: Task | BlackBox, world: World) -> Policy:
     """Return the policy that a run has learned, to be used without the run."""
     met = world.counts.is_met
     if world.learner.sees == "product":
-        met = met.reshape(task.num_observations, -1).any(axis=1)
-    return Policy(shown_policy(learned_policy(world), world.learner, task.machine), task, met=met.copy())  # type: ignore[arg-type]
+        met = np.asarray(met.reshape(task.num_observations, -1).any(axis=1))
+    return Policy(shown_policy(learned_policy(world), world.learner, task.machine), task, met=met.copy())
 
 
 def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
