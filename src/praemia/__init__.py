@@ -48,6 +48,7 @@ _HOMES = {
     "praemia.statistics.frames": ("load_runs", "StoredRuns"),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
+    "praemia.envs.machine_vector_wrapper": ("MachineVectorWrapper",),
     "praemia.exploration": ("explore", "plan_from", "Dataset", "TrajectoryReward"),
     "praemia.inference": ("infer", "Inference"),
     "praemia.learners": ("Learner", "LearnerPlan", "Experience", "plan_with_bonus", *LEARNERS, "UCRL2RM"),

@@ -2,6 +2,7 @@
 from praemia import deep, envs, labels, learners, patterns, testing, theory
 from praemia.comparison import compare
 from praemia.envs.black_box import BlackBox
+from praemia.envs.machine_vector_wrapper import MachineVectorWrapper
 from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
 from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
@@ -73,6 +74,7 @@ __all__ = [
     "Learner",
     "LearnerPlan",
     "MachineBuilder",
+    "MachineVectorWrapper",
     "MachineWrapper",
     "Optimal",
     "Outcome",

@@ -171,7 +171,7 @@ def as_dictionary(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
 @pytest.mark.parametrize("wrap", [None, as_dictionary])
 @pytest.mark.parametrize(
     "options",
-    [{"stage_rewards": STAGES}, {"add_reward": True}, {"until_done": True}],
+    [{"shaping": 0.9}, {"stage_rewards": STAGES}, {"add_reward": True, "shaping": 0.5}, {"until_done": True}],
 )
 @pytest.mark.parametrize("others", [[], [ONE_STATE]], ids=["one machine", "two machines"])
 def test_an_imagined_step_is_what_happens_where_the_machine_begins_in_that_state(

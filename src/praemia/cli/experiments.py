@@ -22,6 +22,7 @@ from praemia.cli.common import (
     file_option,
     learners_option,
     parse_shard,
+    together,
     where_options,
 )
 from praemia.cli.output import echo, emit, json_option, report_written, wants_json
@@ -86,7 +87,7 @@ def experiment_options(out: str | None) -> Callable[[Any], Any]:
     tasks = "A built-in task or a task file; may be repeated.  [default: all of the experiment's]"
     text = "Folder for the runs and the report; stored runs are not repeated."
     text += "" if out else "  [default: results-NAME for NAME.yaml]"
-    options = (
+    return together(
         click.option("--task", "tasks", metavar="TASK", multiple=True, shell_complete=complete_tasks, help=tasks),
         learners_option(help="  [default: all of the experiment's]"),
         click.option("--runs", type=click.IntRange(1), help="Runs per learner and task, in place of the file's."),
@@ -96,13 +97,6 @@ def experiment_options(out: str | None) -> Callable[[Any], Any]:
         where_options(out, text),
         json_option,
     )
-
-    def add(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
 
 
 @click.command("experiment")
