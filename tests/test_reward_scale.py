@@ -13,10 +13,10 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from praemia.pictures.footprints import footprint
 
 import praemia
 from praemia import Reward, Task, TrajectoryReward, evaluate, learners, simulate, solve
-from praemia.pictures.footprints import footprint
 from praemia.planning.exact import losses, max_losses
 
 EXACT, ROUNDED = (2.0**-40, 2.0**40), (1e-12, 1e12)

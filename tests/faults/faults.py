@@ -969,8 +969,8 @@ MACHINES = (
     Fault(
         "a formula is written for a machine that was changed",
         "machines/machine.py",
-        '"source": None',
-        '"source": {"ltlf": "F a"}',
+        '"source": None, "meanings"',
+        '"source": {"ltlf": "F a"}, "meanings"',
         f"{EQUAL}::test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from",
     ),
     Fault(
