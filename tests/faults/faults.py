@@ -795,7 +795,7 @@ OUTSIDE = (
         "all machine states make of a step what its own did",
         "deep/counterfactuals.py",
         "self.view.step(m, label,",
-        "self.view.step(self._machine_state(state), label,",
+        "self.view.step(own, label,",
         f"{COUNTERFACTUALS}::test_next_states_and_rewards_have_the_machines_distribution",
     ),
     Fault(
