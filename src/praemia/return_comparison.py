@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.cli.progress import display
+from praemia.activity import display
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.learners import Learner
