@@ -1,4 +1,4 @@
-"""Headroom: optimism measured against what the machine can still pay.
+"""Headroom: optimistic planning with a bonus capped by the reward still obtainable.
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
 labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited has
@@ -55,7 +55,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     True
     """
 
-    summary = "optimism measured against what the machine can still pay"
+    summary = "optimistic planning with a bonus capped by the reward still obtainable"
     reference = "this package, docs/concepts/headroom.md"
     optimistic = True
     has_estimate = True

@@ -102,7 +102,7 @@ class UCBVIPRM(CanLearnMachine, UCBVI):
 
     name = "ucbvi-prm"
     summary = "optimistic value iteration, Bernstein bonus; the paper's learner"
-    reference = "Lin and Zhang 2025, Efficient RL in Probabilistic Reward Machines"
+    reference = "Lin and Zhang 2025 (AAAI), Efficient RL in Probabilistic Reward Machines"
     sees = "observations"
     union = 6.0
 
