@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from praemia import learners as registry
 from praemia.activity import Display, display, say
+from praemia.envs.black_box import BlackBox
 from praemia.errors import LearnerFailure, MissingExtraError, ParameterError, require, require_whole
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import run_in_memory
@@ -20,6 +21,7 @@ from praemia.report.cards import Card
 from praemia.report.charts import regret_charts
 from praemia.report.figures import chart_figure
 from praemia.report.tables import pairs_table, regret_note, summary_table
+from praemia.return_comparison import ReturnComparison, compared_by_returns
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
 from praemia.simulation.simulate import check_run
@@ -97,25 +99,35 @@ class LearnerComparison:
         return f"LearnerComparison({titles} on {self.task}: {', '.join(self._facts)})"
 
 
+@overload
 def compare(
-    task: Task,
+    task: Task, learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
+) -> LearnerComparison: ...
+@overload
+def compare(
+    task: BlackBox | Callable[[], BlackBox], learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
+) -> ReturnComparison: ...
+def compare(  # type: ignore[misc]  # the options are those listed here
+    task: Task | BlackBox | Callable[[], BlackBox],
     learners: Sequence[str | Learner],
     num_episodes: int = 1_000,
     *,
     num_runs: int = 8,
     seed: int = 0,
     jobs: int = 1,
-) -> LearnerComparison:
-    """Play several learners on a task with the same seeds, and compare their regret.
+) -> LearnerComparison | ReturnComparison:
+    """Play several learners on a task with the same seeds, and compare their regret; in a black box their returns.
 
     Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs. The tables
     need no matplotlib, only the figure does.
 
     Parameters
     ----------
+    task : a task; a black box; or a function that makes a black box, which every process calls.
     learners : names, such as ``"headroom"``, or learners, such as ``praemia.Headroom()`` or one of your own.
     num_runs : the number of runs of each learner; run r has the seed (seed, r).
-    jobs : the number of processes; a learner of your own has to be in a file for more than one.
+    jobs : the number of processes; a learner of your own has to be in a file for more than one, and a black box has to
+        be made by a function in a file, or from an environment that ``gymnasium.make`` can make again.
 
     Returns
     -------
@@ -129,8 +141,8 @@ def compare(
     >>> [row[0] for row in result.table.rows]
     ['headroom', 'random']
     """
-    if not isinstance(task, Task):
-        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'): its regret is known")
+    if not isinstance(task, Task | BlackBox) and not callable(task):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
     check_run(num_episodes, seed)
     num_runs = require_whole("num_runs", num_runs, 1, MAX_RUNS)
     players = _titled(learners)
@@ -139,6 +151,8 @@ def compare(
     except MissingExtraError as error:  # said before the runs: whoever wants the figure need not wait for them
         say(f"no figure, only the tables: {error}")
     seeds = [(seed, number) for number in range(num_runs)]
+    if not isinstance(task, Task):
+        return compared_by_returns(task, players, num_episodes, seeds, require_whole("jobs", jobs, 1))
     play = _played_here if jobs == 1 else partial(_played_by_workers, num_workers=jobs)
     with display() as progress:
         runs = play(task, players, num_episodes, seeds, progress)

@@ -112,9 +112,6 @@ def test_what_cannot_be_watched_is_said_before_it_is_played(
         praemia.watch(envs.warehouse(size=3), watched, num_episodes=10)
     with pytest.raises(ParameterError, match=r"expected a file \.html"):
         praemia.watch(envs.warehouse(size=3), watched).save("page.pdf")
-    box = praemia.BlackBox(envs.TaskEnv(envs.riverswim()), lambda o, a, z, info: (), envs.riverswim().machine, 10)
-    with pytest.raises(ModelError, match="watch needs a transition model"):
-        praemia.watch(box)  # type: ignore[arg-type]
 
 
 def test_the_command_writes_the_page_of_the_first_run(

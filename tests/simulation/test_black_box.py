@@ -246,7 +246,7 @@ def test_progress_is_told_until_the_end() -> None:
 
 
 def test_the_optimal_player_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"'optimal' needs to know the kernel"):
+    with pytest.raises(ParameterError, match=r"'optimal' needs the transition model"):
         simulate(hide(envs.make("riverswim-3")), learners.make("optimal"), 5)
 
 
@@ -269,7 +269,7 @@ def test_an_observation_outside_the_space_is_refused() -> None:
     env = Corridor()
     env.observation_space = Discrete(2)
     box = BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
-    with pytest.raises(ModelError, match=r"showed 2, outside its space Discrete\(2\)"):
+    with pytest.raises(ModelError, match=r"found 2, outside the space Discrete\(2\)"):
         simulate(box, learners.make("random"), 50)
 
 

@@ -89,9 +89,9 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
 
 def largest_distances(dataset: Dataset, tv: Values, horizon: int) -> Values:
     """Return D_0[O] of D_h(o) = max_a min(1, tv(o, a) + Σ_z p̂(z|o, a)·D_{h+1}(z)), D_H = 0; an end adds nothing."""
-    distances, going_on = np.zeros(dataset.num_observations), dataset.kernel[:, : dataset.num_observations]
+    distances, kernel = np.zeros(dataset.num_observations), dataset.kernel[:, : dataset.num_observations]
     for _ in range(horizon):
-        distances = np.minimum(1.0, tv + (going_on @ distances).reshape(tv.shape)).max(axis=1)
+        distances = np.minimum(1.0, tv + (kernel @ distances).reshape(tv.shape)).max(axis=1)
     return distances
 
 

@@ -39,14 +39,16 @@ class Finding:
 
 def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
     """Return what seems odd about a task, or about a machine, alone or in a black box, whatever labels it will meet."""
+    if isinstance(subject, RewardMachine):
+        return list(_odd_machine(subject, None))
     if not isinstance(subject, Task):
-        return list(_odd_machine(subject.machine if isinstance(subject, BaseTask) else subject, None))
+        return [*_odd_machine(subject.machine, None), *_dawdling(subject)]
     unreached = unreached_text(subject.mdp)
     first = [Finding("warning", unreached)] if unreached else []
     return [*first, *_odd_machine(subject.machine, subject), *_dawdling(subject)]
 
 
-def _dawdling(task: Task) -> Iterator[Finding]:
+def _dawdling(task: BaseTask) -> Iterator[Finding]:
     """Find where a reward is worth the same at the last step: waiting costs nothing, and nothing can fail or repeat."""
     outcomes = {state: list(task.machine.possible_outcomes(state)) for state in task.machine.states}
     moves = [(state, out) for state, own in outcomes.items() for out in chain.from_iterable(own)]

@@ -82,7 +82,7 @@ def plan_with_bonus(
     if alpha.numbers.max() == math.inf:
         raise ParameterError("deviation_scale has ∞ in it; expected finite numbers")
     old = np.empty((spec.horizon, 0)) if monotone_with is None else _action_values(monotone_with, spec, width)
-    keeps = monotone_with is not None or experience.episodes_played == 0
+    keeps = monotone_with is not None or experience._policy is None  # the first plan does not know whether it is needed
     if keeps and 8 * spec.horizon * slots * width >= LARGE:
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
     new = np.empty((spec.horizon, slots * width if keeps else 0))

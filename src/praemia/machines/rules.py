@@ -179,7 +179,8 @@ def build_diagrams(
             where = functions.map(functions.function(rule.guard), value, target=store)
             root = store.combine(where, root, lambda earlier, _: earlier, {}, unit=nothing)
         roots.append(root)
-    return StateDiagrams(functions.names, store, tuple(roots))
+    built = StateDiagrams(functions.names, store, tuple(roots))
+    return built.map_values(lambda outcomes: outcomes)  # without the diagrams on the way, and the limits of this store
 
 
 def _require_exclusive(state: str, rules: Sequence[Rule], functions: Booleans) -> None:

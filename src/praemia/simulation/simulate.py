@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.activity import displayed_count, working_time
 from praemia.envs.black_box import BlackBox
-from praemia.envs.indexing import EncodedIndex
-from praemia.errors import ParameterError, require_whole
+from praemia.errors import ParameterError, PraemiaError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
+from praemia.planning.acting import Policy
 from praemia.planning.exact import solve
+from praemia.simulation.beginning import begin_with, codes_of, require_fit
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
@@ -29,6 +30,9 @@ from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
+
+if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
 
 
 def simulate(
@@ -39,6 +43,7 @@ def simulate(
     *,
     num_steps: int | None = None,
     test_every: int | None = None,
+    data: Dataset | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
@@ -49,7 +54,8 @@ def simulate(
     called with the number of episodes played so far, of steps with ``num_steps``; without it, progress is shown after
     two seconds. Every ``test_every`` steps of such a
     run, after the episode, the plan and the learned policy are tested against an optimal one by sampled episodes
-    (``run.tests``).
+    (``run.tests``). With ``data`` the learner begins with what was counted there: in another run (``run.dataset``), by
+    ``explore``, or in a log (``Dataset.from_episodes``); K in its formulas counts those episodes too.
 
     Examples
     --------
@@ -68,9 +74,15 @@ def simulate(
         check_tests(task, num_steps, test_every)
     began = working_time()
     optimal: float | None = None
-    if isinstance(task, Task):
+    if data is not None:
+        require_fit(data, task, learner)
+    if isinstance(task, BlackBox):
+        task = task.for_run(None if data is None else codes_of(data))
+    else:
         optimal = solve(task.in_unit_range.model, keep_values=False).value
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
+    if data is not None:
+        begin_with(world, data)
     with displayed_count("steps" if num_steps else "episodes", num_steps or num_episodes or 0) as display:
         report = on_progress or display
         tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
@@ -87,6 +99,8 @@ def simulate(
         test_every=test_every,
         tests=tests,
         seconds=working_time() - began,
+        data_episodes=world.episodes_before,
+        _counted=_counted(task, world, key),
         **_played(task, world, optimal),
     )
 
@@ -130,19 +144,37 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "optimistic_values": from_unit(plans["optimistic"].copy()),
         "returns": from_unit(returns) if isinstance(task, Task) else returns,
         "final_policy": shown_policy(world.policy, world.learner, task.machine),
-        "learned_policy": shown_policy(learned_policy(world), world.learner, task.machine),
+        "policy": _policy(task, world),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
-        "_renumberings": _renumberings(task),
     }
 
 
-def _renumberings(task: Task | BlackBox) -> tuple[NDArray[np.int64], int] | None:
-    """Return how often a black box has numbered its observations anew, to be looked at again, and as a number."""
-    if isinstance(task, Task) or not isinstance(task.observations, EncodedIndex):
-        return None
-    return task.observations.renumberings, int(task.observations.renumberings[0])
+def _policy(task: Task | BlackBox, world: World) -> Policy:
+    """Return the policy that a run has learned, to be used without the run."""
+    met = world.counts.is_met
+    if world.learner.sees == "product":
+        met = np.asarray(met.reshape(task.num_observations, -1).any(axis=1))
+    return Policy(shown_policy(learned_policy(world), world.learner, task.machine), task, met=met.copy())
+
+
+def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
+    """Return what makes a dataset of the counts of a run."""
+    seen, sets, starts = world.experience().transitions, world.spec.label_sets, world.counts.starts
+
+    def dataset() -> Dataset:
+        from praemia.exploration.counted import Counted
+
+        if world.learner.sees == "product":
+            raise PraemiaError(
+                f"learner {world.learner.name!r} counts product states, whose transitions are not those of "
+                f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
+            )
+        record = {"learner": world.learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
+        return Counted(task, seen, sets, starts.copy()).dataset(**record)
+
+    return dataset
 
 
 def world_of(
@@ -153,7 +185,6 @@ def world_of(
     if isinstance(task, Task):
         unit = task.in_unit_range
         return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
-    task.observations.forget()
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
 
 
