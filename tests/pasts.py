@@ -53,7 +53,12 @@ class Past:
         )
         more.transitions["count"] *= factor
         more.totals[EPISODES] *= factor
-        shown = replace(self.shown, _counts=more, num_episodes=self.shown.num_episodes * factor)
+        shown = replace(
+            self.shown,
+            _counts=more,
+            num_episodes=self.shown.num_episodes * factor,
+            episodes_played=self.shown.episodes_played * factor,
+        )
         return Past(self.task, shown, self.diary.times(factor))
 
     def told_the_truth(self) -> Past:
@@ -79,7 +84,7 @@ def pasts(task: Task, learner: Any, seed: int, lengths: list[int]) -> list[Past]
 
 def plan(learner: Any, past: Past, previous: LearnerPlan | None = None) -> LearnerPlan:
     """Have a learner plan from a past, as its first plan unless there is a previous one."""
-    shown = past.shown if previous is not None else replace(past.shown, episodes_played=0)
+    shown = past.shown if previous is not None else replace(past.shown, _policy=None)
     return learner.plan(shown, previous, np.random.default_rng(0))
 
 

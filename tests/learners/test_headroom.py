@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from headroom_oracle import Spread, all_labels, choices
@@ -160,3 +162,28 @@ def test_where_ties_are_drawn_plans_are_made_anew() -> None:
     drawn, anew = (praemia.simulate(task, learner, 50) for learner in learners)
     np.testing.assert_array_equal(drawn.plan_episodes, anew.plan_episodes)
     np.testing.assert_array_equal(drawn.regret, anew.regret)
+
+
+class Interrupting(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Plays many other runs of the learner before some of its own episodes."""
+
+    num_resets, every = 0, 10**9
+
+    def reset(self, **options: Any) -> Any:
+        self.num_resets += 1
+        if self.num_resets % self.every == 0:
+            for length in range(1, 70):
+                praemia.simulate(praemia.envs.riverswim(2, 2), Headroom(), num_episodes=length)
+        return self.env.reset(**options)
+
+
+def test_other_runs_in_the_same_process_change_nothing() -> None:
+    """Whether a plan is repaired must not depend on how long something stays in a cache."""
+    runs = []
+    for every in (10**9, 50):
+        lake = Interrupting(gymnasium.make("FrozenLake-v1"))
+        lake.every = every
+        machine = praemia.MachineBuilder("way").edge("way", "goal", "there", reward=1).build()
+        runs.append(praemia.simulate(praemia.BlackBox(lake, {15: "goal"}, machine, 30), Headroom(), 200, seed=1))
+    np.testing.assert_array_equal(runs[0].plan_episodes, runs[1].plan_episodes)
+    np.testing.assert_array_equal(runs[0].returns, runs[1].returns)

@@ -1,6 +1,6 @@
 """The last term of UCBVI's bonus where episodes end early: an end adds nothing, by the short way and by the long one.
 
-N' never exceeds K. While c/K is above the square of the cap, every minimum in the term is that square, and the sum is
+N' never exceeds the number k of episodes begun. While c/k is above the square of the cap, every minimum in the term is that square, and the sum is
 cap²·(n − n_end)/n; afterwards it is taken transition by transition.
 """
 
@@ -28,7 +28,7 @@ from praemia import (
 )
 from praemia.learners.ucbvi import later_visits
 
-SHORT, LONG = 10**5, 10**14  # episodes: those that a learner expects change nothing that was counted
+SHORT, LONG = 10**5, 10**14  # episodes: those that are claimed to have been played change nothing that was counted
 
 
 class KeepingOnProduct(Keeping):
@@ -44,9 +44,9 @@ def ending(discount: float = 1.0) -> Task:
 
 
 def kept(kind: type[Keeping], task: Task, num_episodes: int, expected: int) -> Experience:
-    """Return the experience of some episodes, as of a run that is to have ``expected``."""
+    """Return the experience of some episodes, as of a run that has had ``expected``."""
     simulate(task, kind(), num_episodes, seed=2)
-    return replace(Keeping.shown[0], num_episodes=expected)
+    return replace(Keeping.shown[0], num_episodes=expected, episodes_played=expected - 1)
 
 
 def last_term(experience: Experience, cost: float, caps: Any) -> Any:
@@ -94,7 +94,7 @@ def test_an_end_adds_nothing_to_the_last_term(kind: Any, expected: int, discount
     np.testing.assert_allclose(plan.values, formula(learner, experience), rtol=0, atol=1e-12)
 
 
-def test_the_number_of_episodes_to_come_does_not_decide_what_an_end_adds() -> None:
+def test_the_number_of_episodes_does_not_decide_what_an_end_adds() -> None:
     """One way on, one way out, two steps: 10⁵ episodes take the short way and 10⁸ the long one."""
     mdp = LabeledMDP.from_rows(2, 1, {(0, 0): {0: 0.6, 1: 0.4}, (1, 0): {1: 1.0}}, labels=[], start=0)
     mdp = replace(mdp, ends=mdp.successors == 1)
@@ -123,3 +123,18 @@ def test_the_sum_is_taken_over_transitions_that_went_on(cost: float) -> None:
         found = np.broadcast_to(later_visits(experience, cost, shaped), (3, 1, 4, 3))
         n = np.maximum(1, experience.visits)
         np.testing.assert_allclose(found / n / n, last_term(experience, cost, caps), rtol=1e-12)
+
+
+@pytest.mark.parametrize("cost", [2000.0, 4900.0, 5100.0])
+def test_a_budget_of_steps_may_hold_more_episodes_than_the_formulas_expect(cost: float) -> None:
+    """50 episodes of two steps are played where K = 10: c/N' is below the cap, 10², though c/K is not."""
+    mdp = LabeledMDP.from_rows(2, 1, {(0, 0): {1: 1.0}, (1, 0): {1: 1.0}}, labels=[], start=0)
+    task = Task(replace(mdp, ends=np.array([False, True])), MachineBuilder("q").build(), 10)
+    simulate(task, Keeping(), num_steps=100)
+    experience = Keeping.shown[0]
+    assert (experience.num_episodes, experience.episodes_played) == (10, 49)
+    assert experience.step_visits[1, 1] == 50  # the last one too: counts are those of now
+    found = later_visits(experience, cost, 100.0)[..., 0, 0]
+    n = int(experience.visits[0, 0])
+    assert np.broadcast_to(found, (10, 1))[0, 0] == pytest.approx(n * min(cost / 50, 100.0))
+    np.testing.assert_allclose(np.broadcast_to(found, (10, 1))[1:], n * 100.0)

@@ -50,7 +50,8 @@ class Experience:
     Attributes
     ----------
     spec : what is known of the task. For a learner that sees the product: the spec of the product task.
-    num_episodes : K, the number of episodes in the run; episodes_played : those played so far.
+    num_episodes : K, the number of episodes in the run; of n steps, ⌈n/H⌉, though more are played if some end early.
+    episodes_played : those played so far.
     truth : the task itself, for ``privileged`` learners only.
 
     Examples

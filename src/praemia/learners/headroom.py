@@ -139,7 +139,7 @@ def _known_machine(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownAr
     """Return what is known of the task, the same object each time for the same arguments."""
     of_task, key = _known.setdefault(spec, {}), (learner, num_steps)
     if key not in of_task:
-        of_task[key] = _known_arrays(learner, spec, num_steps)
+        of_task.setdefault(key, _known_arrays(learner, spec, num_steps))
     return of_task[key]
 
 

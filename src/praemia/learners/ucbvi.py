@@ -118,11 +118,11 @@ class UCBVIPRM(CanLearnMachine, UCBVI):
 def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.float64]) -> NDArray[Any]:
     """Return Σ N(o, a, o')·min(c/N'_{h+1}(o'), cap_h²) as [H, 1, O, A]; an end adds nothing.
 
-    ``caps`` are the squares of the caps: one number, or [H, 1, 1, 1]. N' never exceeds K: where c/K is above them, the
-    minimum is the cap everywhere, and the sum is cap²·(n − n_end).
+    ``caps`` are the squares of the caps: one number, or [H, 1, 1, 1]. N' never exceeds the number k of episodes begun:
+    where c/k is above them, the minimum is the cap everywhere, and the sum is cap²·(n − n_end).
     """
     spec = experience.spec
-    if cost >= experience.num_episodes * (caps if np.ndim(caps) == 0 else np.max(caps)):
+    if cost >= (experience.episodes_played + 1) * (caps if np.ndim(caps) == 0 else np.max(caps)):
         going_on = experience.visits - experience.ends if spec.can_end else experience.visits
         return caps * going_on
     seen = experience.transitions
