@@ -102,3 +102,38 @@ def test_check_and_convert_read_a_box(capsys: pytest.CaptureFixture[str]) -> Non
     assert execute(["check", "lake.yaml", "--json"]) == 2
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["line"], finding["column"]) == (2, 16)
+
+
+def test_what_was_learned_is_saved_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run = "run lake.yaml --episodes 80 --runs 2 --learner ucbvi-prm --save lake.npz"
+    assert execute(run.split()) == 0
+    captured = capsys.readouterr()
+    assert "wrote lake.npz" in captured.err
+    assert "praemia show lake.yaml --policy lake.npz" in captured.out
+    policy = praemia.Policy.load("lake.npz")
+    assert praemia.evaluate(praemia.load_task("lake.yaml"), policy, num_episodes=20).value == 1.0
+    assert execute(["show", "lake.yaml", "--policy", "lake.npz"]) == 0
+    assert "lake, estimated from 100 episodes: a policy, value 1 per episode" in capsys.readouterr().out
+    assert execute(["show", "lake.yaml", "--policy", "lake.npz", "--episode", "1"]) == 0
+    assert "return 1" in capsys.readouterr().out
+    assert execute(["watch", "lake.yaml", "--episodes", "20", "--learner", "ucbvi-prm", "-o", "page.html"]) == 0
+    assert Path("page.html").stat().st_size > 1_000
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("show lake.yaml", "the optimum of 'lake', a black box, is not known; give --policy FILE"),
+        ("run lake.yaml --save x.npz --learner random --learner headroom", "--save writes what one learner learned"),
+        ("show lake.yaml --policy other.npz", "another machine"),
+    ],
+)
+def test_a_policy_that_is_not_there_or_does_not_fit_is_refused(
+    capsys: pytest.CaptureFixture[str], command: str, message: str
+) -> None:
+    Path("other.yaml").write_text(LAKE.replace("F goal", "F(goal & X F goal)"))
+    assert execute(["run", "other.yaml", "--episodes", "5", "--runs", "1", "--save", "other.npz"]) == 0
+    capsys.readouterr()
+    assert execute(command.split()) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("x.npz").exists()

@@ -195,7 +195,7 @@ def test_steps_and_machine_states_are_checked() -> None:
     policy = Policy(praemia.solve(task), task)
     assert policy.act(0, "empty", 0) == policy.act(0, task.machine.index["empty"], np.int64(0))
     for wrong in (9, -1, 0.5):
-        with pytest.raises(ParameterError, match="expected a whole number from 0 to 8"):
+        with pytest.raises(ParameterError, match="expected an integer from 0 to 8"):
             policy.act(0, 0, wrong)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="step is missing"):
         policy.act(0, 0)

@@ -21,7 +21,9 @@ from praemia.exploration.estimate import Estimate
 from praemia.kernels.records import UNKNOWN
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
+from praemia.planning.acting import Policy
 from praemia.planning.policy import PolicyLike, policy_array
+from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
 from praemia.simulation.run import Run
 from praemia.tasks.base import BaseTask
 from praemia.tasks.machine_table import MachineTable
@@ -55,16 +57,18 @@ class EstimatedTask(BaseTask):
         self._complete_length()
 
     @classmethod
-    def of(cls, box: BlackBox, run: object) -> EstimatedTask:
-        """Return the estimate that a run has made of a black box."""
-        if not isinstance(run, Run):
+    def of(cls, box: BlackBox, source: object) -> EstimatedTask:
+        """Return the estimate that a run has made of a black box, or that a policy makes in sampled episodes."""
+        if not isinstance(source, Run | Policy):
             raise ModelError(
-                f"{run!r} in {box!r}, which is known by what was counted alone; give a Run, such as simulate returns"
+                f"{source!r} in {box!r}, which is known by what was counted alone; give a Run, such as simulate "
+                "returns, or a Policy"
             )
-        data = run.dataset
-        if run.policy is None or run.policy.machine != box.machine:
-            raise ModelError(f"the run was made on {run.task!r} with another machine than that of {box.name!r}")
-        run.policy.for_box(box)
+        policy = source.policy if isinstance(source, Run) else source
+        if policy is None or policy.machine != box.machine:
+            raise ModelError(f"{source!r} was made with another machine than that of {box.name!r}")
+        policy.for_box(box)
+        data = source.dataset if isinstance(source, Run) else _sampled(box, policy)
         name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
         return cls(box, data, box.machine, box.horizon, name, box.discount, box.until_done)
 
@@ -181,3 +185,13 @@ class EstimatedTask(BaseTask):
         unit = f" ({cells.units[i]})" if cells.units and cells.units[i] else ""
         low, high = cells.bounds[i]
         return Axis(name + unit, (low, *cells.edges[i].tolist(), high))
+
+
+def _sampled(box: BlackBox, policy: Policy) -> Dataset:
+    """Count what a policy meets in sampled episodes."""
+    if box.is_encoded and not isinstance(box.encode, BoxCells):
+        raise ModelError(f"{policy!r}: the indices of {box.name!r} are those of each run; give the Run")
+    choose = chooser(box, policy, deterministic=False, unseen="random")
+    episodes = [play(box, choose(), episode_seed(0, i)) for i in range(EPISODES)]
+    steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
+    return Dataset.from_episodes(steps, box)

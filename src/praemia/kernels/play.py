@@ -193,7 +193,7 @@ def can_play(counts: Counts, chance: Chance, horizon: int) -> bool:
     return has_room(counts, horizon) and chance.used[0] + DRAWS * horizon + 1 <= chance.numbers.shape[0]
 
 
-@part
+@inlined
 def play_episode(
     world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays
 ) -> tuple[Any, bool, bool]:
