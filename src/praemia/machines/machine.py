@@ -333,6 +333,8 @@ class RewardMachine(Displayed):
         Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
         two distributions with one mean count as equal.
 
+        Examples
+        --------
         >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
         >>> [sorted(label) for label in difference]
         [['a', 'b']]
