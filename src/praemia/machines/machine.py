@@ -320,7 +320,10 @@ class RewardMachine(Displayed):
         It is the largest expected discounted sum of rewards over all sequences of labels, for shaping of rewards. The
         discount is below 1 unless no cycle of the machine has a reward.
 
-        >>> RewardMachine.from_ltlf("F(item & X F delivery)").potential(0.5)
+        Examples
+        --------
+        >>> import praemia
+        >>> praemia.RewardMachine.from_ltlf("F(item & X F delivery)").potential(0.5)
         array([0.5, 1. , 0. ])
         """
         from praemia.machines.potential import potential
@@ -333,9 +336,14 @@ class RewardMachine(Displayed):
         Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
         two distributions with one mean count as equal.
 
-        >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
-        >>> [sorted(label) for label in difference]
-        [['a', 'b']]
+        Examples
+        --------
+        >>> import praemia
+        >>> (label,) = praemia.RewardMachine.from_ltlf("F(a & F b)").difference(
+        ...     praemia.RewardMachine.from_ltlf("F(a & X F b)")
+        ... )
+        >>> sorted(label)
+        ['a', 'b']
         """
         from praemia.machines.difference import difference
 
