@@ -49,10 +49,11 @@ class RewardMachine(Displayed):
     rules : each a ``Rule``, or a mapping as in files: ``{"from": "a", "when": "item & !b", "to": "b", "reward": 1}``.
         A rule whose guard is ``else`` is taken where no other is, wherever it stands.
     first_match : the rules of a state are tried in their order, and the first whose guard holds is taken.
-    idle_reward : of a step on which no rule holds, and of those left when an episode has ended.
 
     Attributes
     ----------
+    idle_reward : of a step on which no rule holds, and of those left when an episode has ended: 0, and in the unit
+        range the number that 0 is mapped to.
     written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
@@ -85,19 +86,30 @@ class RewardMachine(Displayed):
         propositions: Iterable[str],
         rules: Iterable[Rule | Mapping[str, Any]],
         first_match: bool = False,
-        idle_reward: float | Reward = 0.0,
     ) -> None:
+        self._build(states, initial, propositions, rules, first_match, Reward.of(0.0))
+
+    def _build(
+        self,
+        states: Iterable[str],
+        initial: str,
+        propositions: Iterable[str],
+        rules: Iterable[Rule | Mapping[str, Any]],
+        first_match: bool,
+        idle_reward: Reward,
+    ) -> None:
+        """Check the parameters and build the diagrams."""
         states, propositions = distinct_names("state", states), distinct_names("proposition", propositions)
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
             raise unknown_name("machine state", initial, states)
-        written, idle = tuple(map(Rule.of, rules)), Reward.of(idle_reward)
+        written = tuple(map(Rule.of, rules))
         validate_rules(written, set(states), propositions)
-        diagrams = build_diagrams(states, written, idle, first_match)
+        diagrams = build_diagrams(states, written, idle_reward, first_match)
         parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
         meanings = dict(zip(states, states, strict=True))
-        parts |= {"first_match": first_match, "idle_reward": idle, "source": None, "meanings": meanings}
+        parts |= {"first_match": first_match, "idle_reward": idle_reward, "source": None, "meanings": meanings}
         self.__dict__.update(parts, written_rules=written)
 
     @classmethod
@@ -119,13 +131,15 @@ class RewardMachine(Displayed):
         return machine
 
     def replace(self, **changes: Any) -> RewardMachine:
-        """Return a copy with other parameters: states, initial, propositions, rules, first_match, idle_reward.
+        """Return a copy with other parameters: states, initial, propositions, rules, first_match.
 
         >>> RewardMachine.from_ltlf("F item").replace(initial="done").expected_rewards([{"item"}])
         array([0.])
         """
-        names = ("states", "initial", "propositions", "rules", "first_match", "idle_reward")
-        return RewardMachine(**{name: getattr(self, name) for name in names} | changes)
+        names = ("states", "initial", "propositions", "rules", "first_match")
+        machine = RewardMachine.__new__(RewardMachine)
+        machine._build(**{name: getattr(self, name) for name in names} | changes, idle_reward=self.idle_reward)
+        return machine
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a machine is never changed; machine.replace({name}=…) makes a changed copy")
