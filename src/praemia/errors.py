@@ -34,6 +34,8 @@ class PraemiaError(Exception):
     unknown environment 'warehose-4' (did you mean 'warehouse-4'?)
     """
 
+    run: Any = None  # what had been played in a black box when the error ended ``simulate``
+
     def __init__(self, message: object = "") -> None:
         super().__init__(visible(str(message)))
 
@@ -92,6 +94,10 @@ class MissingExtraError(PraemiaError, ImportError):
 
 class PlanError(ModelError):
     """Report a learner's plan that cannot be played."""
+
+
+class EnvironmentFailure(PraemiaError):
+    """Report a black box whose environment, labels or encoder raised an error, which is the cause."""
 
 
 class LearnerFailure(PraemiaError):

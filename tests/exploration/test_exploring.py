@@ -108,7 +108,7 @@ def test_exactly_the_requested_episodes_are_played_and_progress_counts_all(metho
     [
         ({"num_episodes": 0}, ParameterError, "num_episodes=0"),
         ({"num_episodes": 5, "task": "warehouse-3"}, ParameterError, "expected a Task or a BlackBox"),
-        ({"num_episodes": 2.5}, ParameterError, "whole number"),
+        ({"num_episodes": 2.5}, ParameterError, "expected an integer"),
         ({"num_episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
         ({"num_episodes": 5, "seed": -1}, ParameterError, "seed"),
         ({"num_episodes": 5, "method": "euler", "scale": -1.0}, ParameterError, "bonus_scale"),
