@@ -34,7 +34,8 @@ class PraemiaError(Exception):
     unknown environment 'warehose-4' (did you mean 'warehouse-4'?)
     """
 
-    run: Any = None  # what had been played in a black box when the error ended ``simulate``
+    run: Any = None  # the episodes that were finished when this error ended ``simulate`` in a black box
+    dataset: Any = None  # what had been explored when it ended ``explore``
 
     def __init__(self, message: object = "") -> None:
         super().__init__(visible(str(message)))
@@ -54,14 +55,7 @@ class ModelError(PraemiaError, ValueError):
 
 
 class ContradictionError(ModelError):
-    """Report labels that are not a function of (o, a, o').
-
-    Where exploration was cut short by it, ``dataset`` holds what had been explored until then.
-    """
-
-    def __init__(self, message: str, dataset: Any = None) -> None:
-        super().__init__(message)
-        self.dataset = dataset
+    """Report labels that are not a function of (o, a, o')."""
 
 
 class RuleError(ModelError):
