@@ -353,9 +353,8 @@ class RewardMachine(Displayed):
         Examples
         --------
         >>> import praemia
-        >>> (label,) = praemia.RewardMachine.from_ltlf("F(a & F b)").difference(
-        ...     praemia.RewardMachine.from_ltlf("F(a & X F b)")
-        ... )
+        >>> later = praemia.RewardMachine.from_ltlf("F(a & X F b)")
+        >>> (label,) = praemia.RewardMachine.from_ltlf("F(a & F b)").difference(later)
         >>> sorted(label)
         ['a', 'b']
         """
