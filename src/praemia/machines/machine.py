@@ -318,7 +318,7 @@ class RewardMachine(Displayed):
         return with_chance(self, chances)
 
     def to_arrays(self, propositions: Iterable[str]) -> DenseMachine:
-        """Return the machine as dense arrays over the labels of P propositions, whose order is that of a label's bits."""
+        """Return the machine as arrays over all labels of P propositions, which are the bits of a label in this order."""
         from praemia.machines.arrays import dense
 
         return dense(self, propositions)
