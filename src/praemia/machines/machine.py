@@ -318,7 +318,7 @@ class RewardMachine(Displayed):
         return with_chance(self, chances)
 
     def to_arrays(self, propositions: Iterable[str]) -> DenseMachine:
-        """Return the machine as arrays over all labels of P propositions, which are the bits of a label in this order."""
+        """Return the machine as arrays over all labels; bit i of a label is proposition i of those given."""
         from praemia.machines.arrays import dense
 
         return dense(self, propositions)
