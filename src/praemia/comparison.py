@@ -113,7 +113,7 @@ def compare(  # type: ignore[misc]  # the options are those listed here
     num_episodes: int = 1_000,
     *,
     num_runs: int = 8,
-    seed: int = 0,
+    seed: Seed = 0,
     jobs: int = 1,
 ) -> LearnerComparison | ReturnComparison:
     """Play several learners on a task with the same seeds, and compare their regret; in a black box their returns.
@@ -143,14 +143,14 @@ def compare(  # type: ignore[misc]  # the options are those listed here
     """
     if not isinstance(task, Task | BlackBox) and not callable(task):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
-    check_run(num_episodes, seed)
+    key = check_run(num_episodes, seed)
     num_runs = require_whole("num_runs", num_runs, 1, MAX_RUNS)
     players = _titled(learners)
     try:
         require("matplotlib.figure")
     except MissingExtraError as error:  # said before the runs: whoever wants the figure need not wait for them
         say(f"no figure, only the tables: {error}")
-    seeds = [(seed, number) for number in range(num_runs)]
+    seeds = [(*key, number) for number in range(num_runs)]
     if not isinstance(task, Task):
         return compared_by_returns(task, players, num_episodes, seeds, require_whole("jobs", jobs, 1))
     play = _played_here if jobs == 1 else partial(_played_by_workers, num_workers=jobs)

@@ -93,6 +93,13 @@ def test_equal_returns_are_not_certain() -> None:
     assert interval_of(np.zeros(10), (-1.0, 3.0)) == pytest.approx((-(1 - 0.025**0.1), 3 * (1 - 0.025**0.1)))
 
 
+def test_three_episodes_have_no_interval_though_they_are_equal() -> None:
+    walk = np.ones((HORIZON, 2, LAST + 1), dtype=int)
+    for count in (1, 2, 3):
+        assert np.isnan(praemia.evaluate(box(arrival()), walk, num_episodes=count).interval).all()
+    assert not np.isnan(praemia.evaluate(box(arrival()), walk, num_episodes=4).interval).any()
+
+
 @given(machines(), st.integers(1, 4), st.sampled_from([1.0, 0.5]))
 def test_returns_lie_in_the_range_of_the_machine(machine: RewardMachine, horizon: int, discount: float) -> None:
     """By going through all that the machine can do, and ending anywhere."""
