@@ -66,6 +66,24 @@ def test_an_experiment_and_its_report_tell_returns(capsys: pytest.CaptureFixture
     assert "Returns in black boxes" in capsys.readouterr().out
 
 
+def test_what_needs_regret_is_refused_where_all_tasks_are_boxes(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = "tasks: [lake.yaml, warehouse-2]\nlearners: [ucbvi-prm, random]\nruns: 1\nepisodes: 5\n"
+    claim = "{say: better, measure: ratio, of: ucbvi-prm, than: random, question: below}"
+    Path("exp.yaml").write_text(f"{plain}claims:\n  - {claim}\n")
+    assert execute(["experiment", "exp.yaml", "--out", "out"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "error: exp.yaml:6: a claim compares regrets, and that in the black box 'lake' is not known" in line
+    assert not Path("out").exists()
+    Path("exp.yaml").write_text(f"{plain}claims:\n  - {claim.replace('say', 'on: warehouse-2, say')}\n")
+    assert execute(["experiment", "exp.yaml", "--out", "out"]) == 0
+    Path("box.yaml").write_text(plain.replace(", warehouse-2", ""))
+    assert execute(["experiment", "box.yaml", "--out", "boxes"]) == 0
+    assert "no page is written" in capsys.readouterr().err
+    assert execute(["report", "boxes", "--out", "page.html"]) == 2
+    assert "page.html: not written; a page shows regrets" in capsys.readouterr().err
+    assert not Path("page.html").exists()
+
+
 def test_explored_data_of_a_box_is_planned_for(capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, "explore", "lake.yaml", "--episodes", "60", "--out", "data.npz")
     (machine,) = printed(capsys, "plan", "data.npz", "--task", "lake.yaml")["machines"]

@@ -166,6 +166,21 @@ def test_an_unmet_observation_is_an_error_unless_another_answer_is_given() -> No
         policy.act(4, 0, 0, unseen=1)
 
 
+@pytest.mark.parametrize("learner", ["headroom", "ucbvi"])
+def test_in_a_task_a_learned_policy_acts_wherever_it_is_evaluated(learner: str, tmp_path: Path) -> None:
+    """Three episodes leave observations unmet; the table has an action there, which ``rollout`` plays."""
+    task = envs.warehouse(size=4)
+    policy = simulate(task, learner, 3).policy
+    policy.save(tmp_path / "policy.npz")
+    for own in (policy, Policy.load(tmp_path / "policy.npz")):
+        actions = [
+            own.act(o, m, 0, np.random.default_rng(0)) for o in range(16) for m in range(policy.machine.num_states)
+        ]
+        assert set(actions) <= set(range(task.num_actions))
+    played = praemia.rollout(task, policy, seed=3)
+    assert [policy.act(s.observation, s.machine_state, s.step) for s in played] == [s.action for s in played]
+
+
 @given(st.data())
 def test_the_nearest_cell_that_was_met_decides(data: st.DataObject) -> None:
     """The sum of index differences, ties to the lowest index, by plain loops."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +92,13 @@ def test_equal_returns_are_not_certain() -> None:
     low, high = praemia.evaluate(box(arrival()), np.ones((HORIZON, 2, 4), dtype=int)).interval
     assert (low, high) == (pytest.approx(0.025 ** (1 / 100)), 1.0)
     assert interval_of(np.zeros(10), (-1.0, 3.0)) == pytest.approx((-(1 - 0.025**0.1), 3 * (1 - 0.025**0.1)))
+
+
+def test_three_episodes_have_no_interval_though_they_are_equal() -> None:
+    walk = np.ones((HORIZON, 2, LAST + 1), dtype=int)
+    for count in (1, 2, 3):
+        assert np.isnan(praemia.evaluate(box(arrival()), walk, num_episodes=count).interval).all()
+    assert not np.isnan(praemia.evaluate(box(arrival()), walk, num_episodes=4).interval).any()
 
 
 @given(machines(), st.integers(1, 4), st.sampled_from([1.0, 0.5]))
@@ -188,15 +196,17 @@ def test_an_episode_is_saved_as_the_environment_renders_it(tmp_path: Path) -> No
 
 def test_learners_are_compared_by_their_returns() -> None:
     result = praemia.compare(box(arrival()), ["headroom", "random"], 40, num_runs=4, seed=5)
-    for title in ("headroom", "random"):
-        for number, (run, own) in enumerate(zip(result.runs[title], result.evaluations[title], strict=True)):
-            alone = praemia.simulate(box(arrival()), title, 40, (5, number))
+    assert [series.title for series in result.series] == ["headroom", "random"]
+    for series, evaluations in zip(result.series, result.evaluations, strict=True):
+        for number, (run, own) in enumerate(zip(series.runs, evaluations, strict=True)):
+            alone = praemia.simulate(box(arrival()), series.title, 40, (5, number))
             np.testing.assert_array_equal(run.returns, alone.returns)
             same = praemia.evaluate(box(arrival()), alone, seed=number)
             np.testing.assert_array_equal(own.returns, same.returns)
     assert result.table.header[0] == "learner"
     assert [row[0] for row in result.table.rows] == ["headroom", "random"]
-    assert result.to_frame().shape == (8, 5)
+    values = [own.value for evaluations in result.evaluations for own in evaluations]
+    assert result.to_frame()["policy_value"].tolist() == values
     assert len(result.figure.axes[0].get_lines()) == 2
     assert "sampled" in result._repr_html_()
     assert "who is higher" in str(result)
@@ -210,10 +220,20 @@ def test_processes_play_the_same_runs() -> None:
     """With a function that makes the box, and with an environment that can be made again."""
     for source in (made_line, car()):
         one, two = (praemia.compare(source, ["random", "headroom"], 10, num_runs=2, jobs=jobs) for jobs in (1, 2))
-        for title in one.runs:
-            for first, second in zip(one.runs[title], two.runs[title], strict=True):
-                np.testing.assert_array_equal(first.returns, second.returns)
-            assert [own.value for own in one.evaluations[title]] == [own.value for own in two.evaluations[title]]
+        pd.testing.assert_frame_equal(*(each.to_frame().drop(columns="seconds") for each in (one, two)))
+        for first, second in zip(one.series, two.series, strict=True):
+            for run, same in zip(first.runs, second.runs, strict=True):
+                np.testing.assert_array_equal(run.returns, same.returns)
+
+
+def test_a_comparison_in_a_box_that_is_data_is_kept(tmp_path: Path) -> None:
+    result = praemia.compare(car(), ["random", "headroom"], 10, num_runs=2)
+    result.save(tmp_path / "runs")
+    kept = praemia.load_runs(tmp_path / "runs").to_frame()
+    assert sorted(kept["mean_return"]) == sorted(result.to_frame()["mean_return"])
+    with pytest.raises(PraemiaError):
+        praemia.compare(box(arrival()), ["random"], 3, num_runs=1).save(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 # The estimated model

@@ -10,7 +10,7 @@ value T, no estimate exceeds T, and the *headroom* between the two is all that o
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is replanned from scratch once 5% more episodes have been played, and repaired as soon as a pair has twice the
-visits that it goes by (``praemia.kernels.headroom``). Among equals what is certain is taken, then the soonest unknown.
+visits that it goes by (``praemia.kernels.headroom``). Ties go to known-optimal actions, then to the nearest unknown.
 Where the machine is learned, equals are sampled, and the learner replans from scratch by the rule `growth`.
 
 docs/concepts/headroom.md says what each term is for. The theoretical constants make every V̄_h an upper bound of V*_h
@@ -73,7 +73,8 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     forgotten_scale: float = parameter(2.0, "c₃ of the practical bonus, on the logarithm of the episodes", 0.0)
     failure_prob: float = failure_prob_parameter()
     order: str = field(
-        default="certain", metadata={"help": "among equals: what is certain, then the soonest unknown; or drawn"}
+        default="certain",
+        metadata={"help": "tie-breaking: known-optimal actions first, then the nearest unvisited pair; or random"},
     )
     replan: str = replan_parameter(REPAIR)
 

@@ -44,7 +44,10 @@ class QRMax(CanLearnMachine):
     """
 
     summary = "R-max where a pair (o, a) is known after m visits"
-    reference = "Trapasso, Iocchi and Patrizi 2026 (IJCAI-ECAI), Model-Based RL in Discrete-Action NMRDPs"
+    reference = (
+        "Trapasso, Iocchi and Patrizi 2026 (IJCAI-ECAI), Model-Based Reinforcement Learning in Discrete-Action "
+        "Non-Markovian Reward Decision Processes"
+    )
     has_estimate = True
     replan_rules = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
 

@@ -42,7 +42,7 @@ class UCBVI(Learner):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.UCBVI(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
     True
     """
 
@@ -96,7 +96,7 @@ class UCBVIPRM(CanLearnMachine, UCBVI):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
     True
     """
 

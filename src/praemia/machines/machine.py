@@ -318,12 +318,7 @@ class RewardMachine(Displayed):
         return with_chance(self, chances)
 
     def to_arrays(self, propositions: Iterable[str]) -> DenseMachine:
-        """Return the machine as dense arrays over the 2^P labels of P propositions, for NumPy, torch or JAX.
-
-        Parameters
-        ----------
-        propositions : in the order of a label's bits: all of the machine's, at most 16.
-        """
+        """Return the machine as arrays over all labels; bit i of a label is proposition i of those given."""
         from praemia.machines.arrays import dense
 
         return dense(self, propositions)
@@ -333,9 +328,6 @@ class RewardMachine(Displayed):
 
         It is the largest expected discounted sum of rewards over all sequences of labels, for shaping of rewards. The
         discount is below 1 unless no cycle of the machine has a reward.
-
-        >>> RewardMachine.from_ltlf("F(item & X F delivery)").potential(0.5)
-        array([0.5, 1. , 0. ])
         """
         from praemia.machines.potential import potential
 
@@ -346,10 +338,6 @@ class RewardMachine(Displayed):
 
         Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
         two distributions with one mean count as equal.
-
-        >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
-        >>> [sorted(label) for label in difference]
-        [['a', 'b']]
         """
         from praemia.machines.difference import difference
 

@@ -289,9 +289,5 @@ def _parts_of(task: BaseTask, met: ArrayLike | None) -> dict[str, Any]:
             "labels": task.labels,
         }
     assert isinstance(task, Task)
-    seen = None if met is None else np.asarray(met, dtype=bool)
-    return {
-        **parts,
-        "observations": Observations(task.num_observations, met=seen),
-        "action_names": task.mdp.action_names,
-    }
+    observations = Observations(task.num_observations)
+    return {**parts, "observations": observations, "action_names": task.mdp.action_names}

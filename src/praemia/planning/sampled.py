@@ -141,17 +141,17 @@ def _predicted(box: BlackBox, agent: Any, deterministic: bool) -> Choose:
 
 
 def interval_of(returns: NDArray[np.float64], ends: tuple[float, float]) -> tuple[float, float]:
-    """Return a 95% confidence interval for the mean of returns that lie between two ends.
+    """Return a 95% confidence interval for the mean of returns that lie between two ends; NaN for fewer than 4.
 
     Student's t; where all returns are equal, another one is less probable than p = 1 − 0.025^(1/n), so the mean is at
     most p of the way to either end.
     """
     count, mean = len(returns), float(returns.mean())
+    if count < 4:
+        return math.nan, math.nan
     if returns.min() == returns.max():
         p = 1.0 - (0.5 * (1.0 - LEVEL)) ** (1.0 / count)
         return mean - p * max(0.0, mean - ends[0]), mean + p * max(0.0, ends[1] - mean)
-    if count < 4:
-        return math.nan, math.nan
     from scipy.special import stdtrit
 
     half = float(stdtrit(count - 1, 0.5 * (1.0 + LEVEL))) * float(returns.std(ddof=1)) / math.sqrt(count)

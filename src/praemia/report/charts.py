@@ -116,18 +116,18 @@ def return_chart(run: Run) -> Chart:
     return Chart("", f"mean of the last {window(run.num_episodes)}", "episodes", "return", [curve])
 
 
-def returns_chart(runs_of: Mapping[str, Sequence[Run]]) -> Chart:
+def returns_chart(members: Sequence[Series]) -> Chart:
     """Return the moving means of the returns of several learners: means over runs with their intervals."""
     curves = []
-    for title, runs in runs_of.items():
-        episodes = thinned(runs[0].num_episodes)
-        columns = np.stack([moving_mean(run.returns)[episodes - 1] for run in runs]).T
+    for series in members:
+        episodes = thinned(series.num_episodes)
+        columns = np.stack([moving_mean(run.returns)[episodes - 1] for run in series.runs]).T
         intervals = [sum_interval(column[None], [1]) for column in columns]
         mean, low, high = np.array([(own.estimate, own.low, own.high) for own in intervals]).T
         ends = None if np.isnan(low).any() else (low, high)
-        curves.append(Curve(title, runs[0].learner, episodes.astype(float), mean, ends))
-    size = window(next(iter(runs_of.values()))[0].num_episodes)
-    return Chart("", f"mean of the last {size}", "episodes", "return", curves)
+        curves.append(Curve(series.title, series.first.learner, episodes.astype(float), mean, ends))
+    note = f"mean of the last {window(members[0].num_episodes)}"
+    return Chart(members[0].task, note, "episodes", "return", curves)
 
 
 def window(num_episodes: int) -> int:

@@ -180,7 +180,8 @@ def watch(
     if isinstance(learner, Run):
         if num_episodes is not None:
             raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
-        run, player, total, before = learner, Job.of(learner).learner.make(), learner.num_episodes, 0
+        run, total, before = learner, learner.num_episodes, 0
+        player = run._player or Job.of(run).learner.make()
     else:
         before = 1_000 if num_episodes is None else num_episodes
         player, total = learners.make(learner) if isinstance(learner, str) else learner, 2 * before

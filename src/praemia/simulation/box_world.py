@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
+from praemia.errors import (
+    ContradictionError,
+    EnvironmentFailure,
+    ModelError,
+    ParameterError,
+    PraemiaError,
+    PraemiaWarning,
+    came_from_interrupt,
+)
 from praemia.kernels.counts import (
     MachineCounts,
     add_row,
@@ -106,19 +114,36 @@ class BoxWorld(World):
         actions, steps = np.random.default_rng(seed), 0
         self.box.env.reset(seed=seed)
         while steps < PROBED_STEPS and not self.labels_need_info:
-            (o, shown), ended = self.box.observe(self.box.env.reset()[0]), False
+            (o, shown), ended = self._reset(), False
             while not ended and steps < PROBED_STEPS and not self.labels_need_info:
                 a = int(actions.integers(self.box.num_actions))
                 z, shown, label, terminated, truncated = self._step(shown, a)
                 self._compare(o, a, z, label)
                 o, ended, steps = z, terminated or truncated, steps + 1
 
+    def _reset(self) -> tuple[int, Any]:
+        """Begin an episode; return the first observation as an index and as shown."""
+        try:
+            return self.box.observe(self.box.env.reset()[0])
+        except Exception as error:  # whatever the user's code may raise
+            self._fail(error)
+
     def _step(self, shown: Any, a: int) -> tuple[int, Any, Label, bool, bool]:
-        """Play a step of the environment; return o' as a number and as shown, the label, and both kinds of ending."""
+        """Play a step of the environment; return o' as an index and as shown, the label, and both kinds of ending."""
         action = self.box.actions.element(a)
-        observed, _, terminated, truncated, info = self.box.env.step(action)
-        z, shown_next = self.box.observe(observed)
-        return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
+        try:
+            observed, _, terminated, truncated, info = self.box.env.step(action)
+            z, shown_next = self.box.observe(observed)
+            return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
+        if isinstance(error, PraemiaError) or came_from_interrupt(error):
+            raise error
+        found = f"{type(error).__name__}: {error}"
+        raise EnvironmentFailure(f"{self.box.name!r} failed in episode {self.played}, from 0: {found}") from error
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
@@ -176,7 +201,7 @@ class BoxWorld(World):
         box, counts, size, steps, rewards, due = self.box, self.counts, self.box.observations.size, [], [], False
         at_once, units = self.learner.replan_rule.at_once, box.machine.reward_range
         is_unit, to_unit = units.is_unit, units.number_to_unit
-        (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
+        (o, shown), m = self._reset(), self.table.initial
         counts.is_met[o] = True
         counts.starts[o] += 1
         for h in range(box.max_steps):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from praemia.exploration.dataset import Dataset
+    from praemia.learners.base import Learner
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -140,13 +141,14 @@ class Run(Displayed):
     tests: NDArray[np.float64] | None = None
     data_episodes: int = 0
     _counted: Callable[[], Dataset] | None = field(default=None, repr=False)
+    _player: Learner | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_counted": None}
+        return {**vars(self), "_counted": None, "_player": None}
 
     @cached_property
     def dataset(self) -> Dataset:

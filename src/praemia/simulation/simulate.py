@@ -30,6 +30,7 @@ from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -52,10 +53,12 @@ def simulate(
     the last; T = K·H in a learner's formulas is then this number, up to whole episodes. On a black box the regret
     cannot be known, and the record holds the returns alone. ``seed`` is an integer or several; ``on_progress`` is
     called with the number of episodes played so far, of steps with ``num_steps``; without it, progress is shown after
-    two seconds. Every ``test_every`` steps of such a
-    run, after the episode, the plan and the learned policy are tested against an optimal one by sampled episodes
-    (``run.tests``). With ``data`` the learner begins with what was counted there: in another run (``run.dataset``), by
-    ``explore``, or in a log (``Dataset.from_episodes``); K in its formulas counts those episodes too.
+    two seconds. Every ``test_every`` steps of such a run, after the episode, the plan and the learned policy are tested
+    against an optimal one by sampled episodes (``run.tests``). With ``data`` the learner begins with what was counted
+    there: in another run (``run.dataset``), by ``explore``, or in a log (``Dataset.from_episodes``); K in its formulas
+    counts those episodes too.
+
+    If an error ends a run in a black box, its attribute ``run`` holds the episodes that were finished.
 
     Examples
     --------
@@ -83,26 +86,37 @@ def simulate(
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
     if data is not None:
         begin_with(world, data)
+
+    def record(tests: NDArray[np.float64] | None = None) -> Run:
+        return Run(
+            task=task.name,
+            learner=learner.name,
+            parameters=learner.parameters,
+            seed=key,
+            versions=versions(),
+            origin="" if code is None else code.origin,
+            discount=task.discount,
+            until_done=task.until_done,
+            step_budget=num_steps,
+            test_every=test_every,
+            tests=tests,
+            seconds=working_time() - began,
+            data_episodes=world.episodes_before,
+            _counted=_counted(task, world, key),
+            _player=learner,
+            **_played(task, world, optimal),
+        )
+
     with displayed_count("steps" if num_steps else "episodes", num_steps or num_episodes or 0) as display:
         report = on_progress or display
-        tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
-    return Run(
-        task=task.name,
-        learner=learner.name,
-        parameters=learner.parameters,
-        seed=key,
-        versions=versions(),
-        origin="" if code is None else code.origin,
-        discount=task.discount,
-        until_done=task.until_done,
-        step_budget=num_steps,
-        test_every=test_every,
-        tests=tests,
-        seconds=working_time() - began,
-        data_episodes=world.episodes_before,
-        _counted=_counted(task, world, key),
-        **_played(task, world, optimal),
-    )
+        try:
+            tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
+        except PraemiaError as error:
+            if isinstance(task, BlackBox) and world.played:
+                error.run = record()
+                error.add_note(f"the {plural(world.played, 'episode')} that were finished are kept: error.run")
+            raise
+    return record(tests)
 
 
 def _play_to_the_end(
@@ -134,6 +148,7 @@ def _player(task: object, learner: Any) -> Learner:
 def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[str, Any]:
     """Return what was played, in the user's units, as fields of a ``Run``."""
     plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
+    plans = plans[plans["episode"] < world.played]  # an error may have ended the run in the first episode of the last
     units = task.machine.reward_range
     from_unit = partial(units.values_from_unit, horizon=world.spec.horizon, discount=task.discount)
     return {
@@ -153,10 +168,10 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
 
 def _policy(task: Task | BlackBox, world: World) -> Policy:
     """Return the policy that a run has learned, to be used without the run."""
-    met = world.counts.is_met
-    if world.learner.sees == "product":
-        met = np.asarray(met.reshape(task.num_observations, -1).any(axis=1))
-    return Policy(shown_policy(learned_policy(world), world.learner, task.machine), task, met=met.copy())
+    table = shown_policy(learned_policy(world), world.learner, task.machine)
+    if isinstance(task, Task):
+        return Policy(table, task)  # it acts everywhere, as it is evaluated
+    return Policy(table, task, met=world.counts.is_met.reshape(task.num_observations, -1).any(axis=1))
 
 
 def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
