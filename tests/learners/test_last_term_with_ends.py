@@ -1,7 +1,7 @@
 """The last term of UCBVI's bonus where episodes end early: an end adds nothing, by the short way and by the long one.
 
-N' never exceeds the number k of episodes begun. While c/k is above the square of the cap, every minimum in the term is that square, and the sum is
-cap²·(n − n_end)/n; afterwards it is taken transition by transition.
+N' never exceeds the number k of episodes begun. While c/k is above the square of the cap, every minimum in the term is
+that square, and the sum is cap²·(n − n_end)/n; afterwards it is taken transition by transition.
 """
 
 from __future__ import annotations

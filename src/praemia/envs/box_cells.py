@@ -25,7 +25,7 @@ class BoxCells:
 
     Attributes
     ----------
-    edges : for each number, where it is divided. low, high : its bounds. shape : how many parts each has.
+    edges : for each number, where it is divided. bounds : its lowest and its highest. shape : how many parts each has.
     axes : a name for each number; units : a unit for each. Both may be None.
     """
 

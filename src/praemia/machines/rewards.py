@@ -1,7 +1,7 @@
 """Rewards: a number, or a distribution over finitely many numbers and intervals. Values may be any finite numbers.
 
 Users see their own units everywhere. Learners and bounds work in the unit range: ``RewardRange`` maps
-[min(0, lowest), max(1, highest)] onto [0, 1]. Rewards that lie in [0, 1] are left as they are, bit for bit.
+[min(0, lowest), max(0, highest)] onto [0, 1]. Rewards whose range is [0, 1] are left as they are, bit for bit.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Exact planning: the optimum, the value of a policy, where a policy spends its time."""
+"""Planning: the optimum, the value of a policy (exact, or sampled in a black box), where it goes; policies that act."""
