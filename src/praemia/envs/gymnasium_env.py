@@ -17,7 +17,6 @@ from praemia.arithmetic import draw
 from praemia.envs.machine_view import MachineView, beside
 from praemia.envs.registry import make, register
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
-from praemia.kernels.records import pay
 from praemia.pictures.renderers import render_image
 from praemia.pictures.task_picture import frame_scene, task_picture
 from praemia.pictures.text_map import page_text
@@ -100,13 +99,9 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         row = self._observation * mdp.num_actions + action
         edge = mdp.indptr[row] + self._draw(mdp.probs[mdp.indptr[row] : mdp.indptr[row + 1]])
         label = int(mdp.labels[edge])
-        row = label * table.num_states + self._machine_state
-        move = table.indptr[row] + self._draw(table.probs[table.indptr[row] : table.indptr[row + 1]])
-        law = table.laws[table.law_indptr[move] : table.law_indptr[move + 1]]
-        piece = law[draw(law["sum"], self.np_random)]
-        self._observation = int(mdp.successors[edge])
-        self._machine_state, self._is_over = int(table.targets[move]), bool(mdp.ends[edge])
-        return self._labels[label], float(pay(piece, self.np_random))
+        self._machine_state, reward = table.draw(label, self._machine_state, self.np_random)
+        self._observation, self._is_over = int(mdp.successors[edge]), bool(mdp.ends[edge])
+        return self._labels[label], reward
 
     def render(self) -> Any:
         """Return the current state as text (the picture, unless it would be too large, and a line) or as pixels."""

@@ -60,11 +60,6 @@ def rows_of(labels: Any, targets: Any) -> Records:
 REWARD = _record(sum="f8", value="f8", width="f8")
 
 
-def pay(piece: Any, rng: Any) -> Any:
-    """Sample the reward of a piece of a distribution; a single number takes no random number."""
-    return piece["value"] + piece["width"] * rng.random() if piece["width"] > 0.0 else piece["value"]
-
-
 class MachineArrays(NamedTuple):
     """τ and the mean rewards ν̄. Row label · M + m holds the edges indptr[row] : indptr[row + 1]."""
 
