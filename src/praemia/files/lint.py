@@ -49,7 +49,7 @@ def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
 
 
 def _dawdling(task: BaseTask) -> Iterator[Finding]:
-    """Find where a reward at the last step has the same value: waiting costs nothing, and nothing can fail or repeat."""
+    """Find a task in which a late reward has the same value as an early one, and nothing is lost by waiting."""
     outcomes = {state: list(task.machine.possible_outcomes(state)) for state in task.machine.states}
     moves = [(state, out) for state, own in outcomes.items() for out in chain.from_iterable(own)]
     targets = {state: [out.target for out in chain.from_iterable(own)] for state, own in outcomes.items()}

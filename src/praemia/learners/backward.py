@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -166,7 +165,6 @@ def _with_machine(spec: TaskSpec, probs: NDArray[np.float64], rewards: NDArray[n
     return _arrays(spec, layers, np.pad(rewards, columns).reshape(spec.horizon, -1), np.zeros(0))
 
 
-@lru_cache(maxsize=256)
 def _named_caps(cap: str, spec: TaskSpec) -> NDArray[np.float64]:
     if cap not in CAPS:
         raise unknown_name("cap", cap, CAPS)

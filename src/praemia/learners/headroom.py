@@ -20,7 +20,7 @@ with probability 1 − ρ and keep the regret's order.
 from __future__ import annotations
 
 from dataclasses import field
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,6 +41,10 @@ from praemia.tasks.extremes import extremes
 from praemia.tasks.spec import TaskSpec
 
 CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
+
+# For each task, by the learner and T. A plan is repaired as long as these are the same objects, so none is ever dropped
+# before its task is.
+_known: WeakKeyDictionary[TaskSpec, dict[tuple[Headroom, int], KnownArrays]] = WeakKeyDictionary()
 
 
 class Headroom(CanLearnMachine, StepwiseLearner):
@@ -132,8 +136,15 @@ class Headroom(CanLearnMachine, StepwiseLearner):
         )
 
 
-@lru_cache(maxsize=64)
 def _known_machine(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:
+    """Return what is known of the task, the same object each time for the same arguments."""
+    of_task, key = _known.setdefault(spec, {}), (learner, num_steps)
+    if key not in of_task:
+        of_task[key] = _known_arrays(learner, spec, num_steps)
+    return of_task[key]
+
+
+def _known_arrays(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:
     """Return what is known of the task; of a machine that is learned only what does not depend on it."""
     width, is_learned = padded_width(spec.num_machine_states), spec.possible is not None
     layers, support = spec.table.layers(width), spec.every_step.support_for(width)

@@ -175,19 +175,20 @@ def _policy(task: Task | BlackBox, world: World) -> Policy:
 
 
 def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
-    """Return what makes a dataset of the counts of a run."""
-    seen, sets, starts = world.experience().transitions, world.spec.label_sets, world.counts.starts
+    """Return what makes a dataset of the counts of a run, without keeping its world."""
+    learner, sets, starts = world.learner, world.spec.label_sets, world.counts.starts.copy()
+    seen = world.experience().transitions
 
     def dataset() -> Dataset:
         from praemia.exploration.counted import Counted
 
-        if world.learner.sees == "product":
+        if learner.sees == "product":
             raise PraemiaError(
-                f"learner {world.learner.name!r} counts product states, whose transitions are not those of "
+                f"learner {learner.name!r} counts product states, whose transitions are not those of "
                 f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
             )
-        record = {"learner": world.learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
-        return Counted(task, seen, sets, starts.copy()).dataset(**record)
+        record = {"learner": learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
+        return Counted(task, seen, sets, starts).dataset(**record)
 
     return dataset
 
