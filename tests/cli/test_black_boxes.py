@@ -66,6 +66,24 @@ def test_an_experiment_and_its_report_tell_returns(capsys: pytest.CaptureFixture
     assert "Returns in black boxes" in capsys.readouterr().out
 
 
+def test_what_needs_regret_is_refused_where_all_tasks_are_boxes(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = "tasks: [lake.yaml, warehouse-2]\nlearners: [ucbvi-prm, random]\nruns: 1\nepisodes: 5\n"
+    claim = "{say: better, measure: ratio, of: ucbvi-prm, than: random, question: below}"
+    Path("exp.yaml").write_text(f"{plain}claims:\n  - {claim}\n")
+    assert execute(["experiment", "exp.yaml", "--out", "out"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "error: exp.yaml:6: a claim compares regrets, and that in the black box 'lake' is not known" in line
+    assert not Path("out").exists()
+    Path("exp.yaml").write_text(f"{plain}claims:\n  - {claim.replace('say', 'on: warehouse-2, say')}\n")
+    assert execute(["experiment", "exp.yaml", "--out", "out"]) == 0
+    Path("box.yaml").write_text(plain.replace(", warehouse-2", ""))
+    assert execute(["experiment", "box.yaml", "--out", "boxes"]) == 0
+    assert "no page is written" in capsys.readouterr().err
+    assert execute(["report", "boxes", "--out", "page.html"]) == 2
+    assert "page.html: not written; a page shows regrets" in capsys.readouterr().err
+    assert not Path("page.html").exists()
+
+
 def test_explored_data_of_a_box_is_planned_for(capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, "explore", "lake.yaml", "--episodes", "60", "--out", "data.npz")
     (machine,) = printed(capsys, "plan", "data.npz", "--task", "lake.yaml")["machines"]
@@ -102,3 +120,38 @@ def test_check_and_convert_read_a_box(capsys: pytest.CaptureFixture[str]) -> Non
     assert execute(["check", "lake.yaml", "--json"]) == 2
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["line"], finding["column"]) == (2, 16)
+
+
+def test_what_was_learned_is_saved_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run = "run lake.yaml --episodes 80 --runs 2 --learner ucbvi-prm --save lake.npz"
+    assert execute(run.split()) == 0
+    captured = capsys.readouterr()
+    assert "wrote lake.npz" in captured.err
+    assert "praemia show lake.yaml --policy lake.npz" in captured.out
+    policy = praemia.Policy.load("lake.npz")
+    assert praemia.evaluate(praemia.load_task("lake.yaml"), policy, num_episodes=20).value == 1.0
+    assert execute(["show", "lake.yaml", "--policy", "lake.npz"]) == 0
+    assert "lake, estimated from 100 episodes: a policy, value 1 per episode" in capsys.readouterr().out
+    assert execute(["show", "lake.yaml", "--policy", "lake.npz", "--episode", "1"]) == 0
+    assert "return 1" in capsys.readouterr().out
+    assert execute(["watch", "lake.yaml", "--episodes", "20", "--learner", "ucbvi-prm", "-o", "page.html"]) == 0
+    assert Path("page.html").stat().st_size > 1_000
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("show lake.yaml", "the optimum of 'lake', a black box, is not known; give --policy FILE"),
+        ("run lake.yaml --save x.npz --learner random --learner headroom", "--save writes what one learner learned"),
+        ("show lake.yaml --policy other.npz", "another machine"),
+    ],
+)
+def test_a_policy_that_is_not_there_or_does_not_fit_is_refused(
+    capsys: pytest.CaptureFixture[str], command: str, message: str
+) -> None:
+    Path("other.yaml").write_text(LAKE.replace("F goal", "F(goal & X F goal)"))
+    assert execute(["run", "other.yaml", "--episodes", "5", "--runs", "1", "--save", "other.npz"]) == 0
+    capsys.readouterr()
+    assert execute(command.split()) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("x.npz").exists()

@@ -71,8 +71,8 @@ def test_it_shows_what_a_wrapper_around_each_environment_shows(form: str, mode: 
         assert vector.observation_space.contains(two[0])
         done = one[2] | one[3]
         ended, rewards = ended + int(done.sum()), rewards | set(two[1].tolist())
+        np.testing.assert_equal(two[4]["machine_state"], one[4]["machine_state"])
         if mode != AutoresetMode.SAME_STEP:
-            np.testing.assert_equal(two[4]["machine_state"], one[4]["machine_state"])
             assert list(two[4]["label"]) == list(one[4]["label"])
         for i in np.flatnonzero(done) if mode == AutoresetMode.SAME_STEP else ():
             np.testing.assert_equal(two[4]["final_obs"][i], one[4]["final_obs"][i])

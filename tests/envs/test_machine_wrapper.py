@@ -433,6 +433,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
         ({"horizon": 0}, ModelError, r"horizon=0; expected an integer"),
         ({"add_reward": True, "until_done": True}, ParameterError, r"until_done with add_reward"),
         ({"stage_rewards": {"a": len}, "until_done": True}, ParameterError, r"until_done with stage_rewards"),
+        ({"shaping": 2}, ParameterError, r"shaping: discount=2; expected a number"),
         ({"record": 3}, ParameterError, r"record=3; expected the path of a file, or a list"),
         ({"record": "no/such/folder/x.jsonl"}, FileError, r"folder does not exist"),
     ],

@@ -197,7 +197,7 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None
     with pytest.raises(ModelError, match="expected a Task"):
         praemia.show("corridor")  # type: ignore[arg-type]
     kept = praemia.simulate(corridor, praemia.Optimal(), num_episodes=2)
-    kept = replace(kept, final_policy=None, learned_policy=None)
+    kept = replace(kept, final_policy=None, policy=None)
     with pytest.raises(ModelError, match="kept without its policy"):
         praemia.show(corridor, kept)
 

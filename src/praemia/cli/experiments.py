@@ -199,12 +199,14 @@ def _publish(store: Store, path: Path | None = None) -> None:
     from praemia.statistics.claims import check_claims
     from praemia.statistics.series import in_black_boxes, studies
 
-    path = store.folder / "report.html" if path is None else path
     with display():
         found, boxes = studies(store), in_black_boxes(store)
         if not found and not boxes:
             also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
             raise FileError(f"{store.folder}: there are no runs to report on{also}; praemia reproduce makes them")
+        if not found and path is not None:
+            raise FileError(f"{path}: not written; a page shows regrets, which are not known in black boxes")
+        path = path or store.folder / "report.html"
         if found:
             write_report(store, path, found)
     verdicts = [verdict for study in found for verdict in check_claims(study)]
@@ -227,6 +229,8 @@ def _publish(store: Store, path: Path | None = None) -> None:
     emit(record, "\n".join([*texts, *map(str, verdicts)]))
     if found:
         echo(f"the report is {path}", err=wants_json())
+    else:
+        say("no page is written: it would show regrets, which are not known in black boxes")
 
 
 def _claim_record(verdict: Verdict) -> dict[str, Any]:

@@ -88,16 +88,16 @@ class MachineVectorWrapper(VectorWrapper):
         labels = self._labels_of(actions, observations, info, live, ends_now)
         states, rewards = self._move(labels)
         self._states, rewards = np.where(live, states, self._initial), np.where(live, rewards, 0.0)
-        info = self._with_machine(info, labels)
-        info["environment"] = {"reward": env_rewards, "terminated": terminated, "truncated": truncated}
+        info = {**info, "environment": {"reward": env_rewards, "terminated": terminated, "truncated": truncated}}
         if ends_now.any():
-            final = info["final_obs"] = np.array(info["final_obs"], dtype=object)
+            final = np.empty(self.num_envs, dtype=object)
             for i in np.flatnonzero(ends_now):
-                final[i] = beside(final[i], np.int64(self._states[i]))
+                final[i] = beside(info["final_obs"][i], np.int64(self._states[i]))
+            info["final_obs"] = final
             self._states = np.where(done, self._initial, self._states)
         self._resets = done if self._mode == "NEXT_STEP" else np.zeros_like(done)
         self._last = deepcopy(observations)
-        return self._shown(observations), rewards, terminated, truncated, info
+        return self._shown(observations), rewards, terminated, truncated, self._with_machine(info, labels)
 
     def _move(self, labels: NDArray[np.int64]) -> tuple[Any, Any]:
         """Return the next machine states and the rewards of a step with these labels."""

@@ -32,12 +32,13 @@ class StepLabeller:
     where that is known beforehand; ``met`` are the labels so far.
     """
 
-    def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any) -> None:
+    def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any = None) -> None:
         self._function = _function_of(labels)
         self._propositions, self.met = machine.propositions, {frozenset[str]()}
         self.declared: Label | None = None
         if isinstance(labels, Predicates):
-            labels.require_spaces(env.observation_space, env.action_space)
+            if env is not None:
+                labels.require_spaces(env.observation_space, env.action_space)
             self.declared = labels.propositions
         elif isinstance(labels, Mapping):
             functions = by_proposition(labels)

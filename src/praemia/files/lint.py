@@ -49,7 +49,7 @@ def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
 
 
 def _dawdling(task: BaseTask) -> Iterator[Finding]:
-    """Find where a reward is worth the same at the last step: waiting costs nothing, and nothing can fail or repeat."""
+    """Find a task in which a late reward has the same value as an early one, and nothing is lost by waiting."""
     outcomes = {state: list(task.machine.possible_outcomes(state)) for state in task.machine.states}
     moves = [(state, out) for state, own in outcomes.items() for out in chain.from_iterable(own)]
     targets = {state: [out.target for out in chain.from_iterable(own)] for state, own in outcomes.items()}
@@ -57,7 +57,7 @@ def _dawdling(task: BaseTask) -> Iterator[Finding]:
     is_free = all(out.reward.lowest >= 0.0 and out.probability == 1.0 for _, out in moves)
     repeats = any(state in closure([out.target], targets) for state, out in rewarded)
     if task.discount == 1.0 and rewarded and is_free and not repeats:
-        message = "without a discount a policy may dawdle: a reward is worth the same at the last step; with "
+        message = "without a discount a policy may dawdle: a reward at the last step has the same value; with "
         yield Finding("info", f"{message}'discount: 0.99' earlier is better", ("horizon",))
 
 

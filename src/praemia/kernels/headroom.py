@@ -112,7 +112,7 @@ def take_over_state(
             counts.at_plan[pair] = visits
 
 
-@part
+@inlined
 def fill_step(
     known: KnownArrays, tables: TableArrays, extra_rows: Records, size: int, h: int, first: Whole, last: Whole
 ) -> None:
@@ -131,7 +131,7 @@ def fill_step(
         fill_rows(zero, soon, width, size, extra_rows, known.layers, known.nothing, (first, last), columns)
 
 
-@part
+@inlined
 def find_tops(support: LabelSupport, top_paid: Floats, tables: TableArrays, h: int, width: int) -> None:
     """Find the tops of a step from the upper values of the step after it."""
     after, tops = tables.upper[(h + 1) % tables.upper.shape[0]], tables.tops[h % tables.tops.shape[0]]
@@ -139,7 +139,7 @@ def find_tops(support: LabelSupport, top_paid: Floats, tables: TableArrays, h: i
     fill_tops(zeros(4), support, paid, after, width, tables.tops_by_label, tops)
 
 
-@part
+@inlined
 def find_spread(spread: SpreadArrays, caps: Floats, visits: Ints, parts: Floats, h: int, horizon: int) -> None:
     """Compute the spreads of a step from the steps after it; at the last step they are what is assumed at first."""
     sums, zero = spread.sums, zeros(4)
@@ -212,6 +212,22 @@ def pair_values(
 
 
 @inlined
+def two_means(zero: Any, edges: Edges, pair: Any, first: Floats, second: Floats, width: int, lane: Whole) -> Any:
+    """Return the means of two tables under p̂ of a pair with transitions, as ``moments`` does of one."""
+    e, stop = np.uint64(edges.start[pair]), np.uint64(edges.stop[pair])
+    at = np.int64(edges.rows[e]) * width + lane
+    base, other_base, mean, other_mean = load(zero, first, at), load(zero, second, at), zero, zero
+    e += np.uint64(1)
+    while e < stop:
+        at, weight = np.int64(edges.rows[e]) * width + lane, edges.weights[e]
+        mean = mean + weight * (load(zero, first, at) - base)
+        other_mean = other_mean + weight * (load(zero, second, at) - other_base)
+        e += np.uint64(1)
+    inverse = 1.0 / edges.totals[pair]
+    return base + mean * inverse, other_base + other_mean * inverse
+
+
+@inlined
 def take_in_order(
     zero: Any, options: Floats, num_actions: int, policy: Actions, place: Whole, count: int, stream: Ints, keeps: bool
 ) -> Any:
@@ -250,7 +266,7 @@ def take_in_order(
     return best, low, soon
 
 
-@part
+@inlined
 def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool) -> bool:
     """Find the best actions of an observation at a step and keep their values; tell whether these have changed.
 
@@ -262,6 +278,7 @@ def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, strea
     here, before, step = h % num_tables, (h if is_repair else h + 1) % num_tables, (h + 1) % num_tables
     after, tops, delay = tables.upper[step], tables.tops[h % tables.tops.shape[0]], 1.0 - 1.0 / (horizon + 1)
     num_actions, has_changed, discount = groups.shape[0] // size, False, 1.0 if h == 0 else known.discount
+    lower, later = (tables.lower[step], tables.soon[step]) if known.is_ordered else (after, after)
     for lane in range(0, width, LANES):
         is_done, local = load(zero, known.is_done, lane) > (1.0 if h == 0 else 0.0), zero  # at first nothing is done
         if not known.is_theory:
@@ -277,10 +294,9 @@ def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, strea
                 value = np.minimum(value, found)
             store(options, a * LANES, value)
             if known.is_ordered:
-                low, soon = load(zero, tables.lower[step], (size + UNKNOWN) * width + lane), zero + 1.0
+                low, soon = load(zero, lower, (size + UNKNOWN) * width + lane), zero + 1.0
                 if is_known:
-                    low, _ = moments(zero, planned.edges, np.uint64(pair), tables.lower[step], width, lane)
-                    soon, _ = moments(zero, planned.edges, np.uint64(pair), tables.soon[step], width, lane)
+                    low, soon = two_means(zero, planned.edges, np.uint64(pair), lower, later, width, lane)
                     soon = delay * np.maximum(soon, zero)
                 store(options, (num_actions + a) * LANES, low)
                 store(options, (2 * num_actions + a) * LANES, soon)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.kernels.compiling import part
+from praemia.kernels.compiling import inlined, part
 from praemia.kernels.counts import IS_REPAIR, RECENT, ROWS, TRANSITIONS, Counts, copy
 from praemia.kernels.headroom import fill_step, find_spread, find_tops, take_over_state, value_state
 from praemia.kernels.headroom_memory import HeadroomMemory, KnownArrays, LinkArrays, TableArrays
@@ -52,7 +52,7 @@ def list_states(links: LinkArrays, seed: Whole, num_changed: Whole) -> Whole:
     return count
 
 
-@part
+@inlined
 def begin_repair(
     known: KnownArrays,
     tables: TableArrays,
@@ -75,7 +75,7 @@ def begin_repair(
     return list_states(links, seed, num_changed)
 
 
-@part
+@inlined
 def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions, num_changed: Whole) -> Whole:
     """Begin a step of a full plan; return how many observations are to be computed. The others are as a step later."""
     known, _, links, tables, spread, options, _ = memory
@@ -112,7 +112,7 @@ def differ(first: Floats, second: Floats) -> bool:
     return bool(i < first.shape[0])
 
 
-@part
+@inlined
 def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole:
     """Take over the counts that the plan goes by; return the observation that a repair begins with, or −1."""
     known, planned, tables = memory.known, memory.planned, memory.tables

@@ -71,8 +71,7 @@ class TaskSpec:
     def without_rules(self, *, moves_known: bool) -> TaskSpec:
         """Hide the rules of the machine; with ``moves_known``, not where each label can move each state."""
         machine = self.machine
-        parts = (machine.states, machine.initial, machine.propositions)
-        states_alone = RewardMachine(*parts, rules=(), idle_reward=machine.idle_reward)
+        states_alone = machine.replace(rules=(), first_match=False)
         possible = partial(_possible_moves, machine, moves_known)
         table = MachineTable.of_possible_moves(machine.num_states, self.table.initial, possible(self.label_sets))
         return replace(self, machine=states_alone, table=table, possible=possible)
