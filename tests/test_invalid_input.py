@@ -67,3 +67,7 @@ def test_an_error_with_a_place_keeps_what_it_carries() -> None:
     with pytest.raises(PraemiaError, match=r"^file:3: wrong$") as caught, located("file:3"):
         raise error
     assert caught.value.rule == 7  # type: ignore[attr-defined]
+
+
+def test_a_message_with_half_a_surrogate_pair_can_be_printed() -> None:
+    assert str(PraemiaError("\ud800 and \u061c")) == r"\ud800 and \u061c"

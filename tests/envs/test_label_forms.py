@@ -105,7 +105,9 @@ def test_labels_that_make_no_sense_are_refused_when_they_are_given(labels: Any, 
 def test_a_dictionary_is_no_label_since_its_values_would_be_ignored(value: bool) -> None:
     env = praemia.MachineWrapper(lake(), lambda o, a, o_next, info: {"goal": value}, MACHINE)
     env.reset(seed=0)
-    with pytest.raises(ModelError, match=r"the label of \(0, 1, 4\) is {'goal': .*}; expected a set of"):
+    with pytest.raises(
+        ModelError, match=r"the label of \(0, 1, 4\) is {'goal': .*}; expected a set of proposition names"
+    ):
         env.step(1)
 
 
