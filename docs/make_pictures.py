@@ -10,10 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import concept_pictures
+import numpy as np
 from concept_pictures import svg_of
 
 import praemia
 from praemia.pictures.episodes import save_gif
+from praemia.pictures.renderers import render_svg
+from praemia.pictures.scene import GREY, PAPER, Area, Item, Scene, Text, place
+from praemia.report.styles import STYLES
 
 FOLDER = Path(__file__).parent / "pictures"
 WAREHOUSE = praemia.envs.warehouse(size=4)
@@ -26,8 +30,43 @@ def regret() -> str:
     )
 
 
+def lost() -> str:
+    """Draw how many deliveries three learners lose while they learn, as bars."""
+    result = praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8)
+    means = {series.title: float(np.mean([run.regret[-1] for run in series.runs])) for series in result.series}
+    items: list[Item] = [Text(8, 22, "deliveries lost while learning", 15, bold=True)]
+    items.append(Text(8, 42, "10,000 episodes, mean of 8 runs", 12, GREY))
+    for row, (name, mean) in enumerate(means.items()):
+        y, width = 72 + 50 * row, 240 * mean / max(means.values())
+        items.append(Text(8, y, name, 13))
+        items.append(Area(8 + width / 2, y + 20, width, 18, STYLES[name].on_light))
+        items.append(Text(14 + width, y + 20, f"{mean:.0f}", 14, bold=True))
+    return page(300, 220, items, "Deliveries lost while learning")
+
+
+def environments() -> str:
+    """Draw six of the built-in environments side by side."""
+    names = ("riverswim-5", "warehouse-5", "rooms-9", "office-map1-exp1", "generated-maze-42", "craft-0-task10")
+    items: list[Item] = []
+    for column, name in enumerate(names):
+        drawn = praemia.envs.make(name).draw().scene
+        scale = 140 / max(drawn.width, drawn.height)
+        x, y = 160 * column + 10 + (140 - scale * drawn.width) / 2, 10 + (140 - scale * drawn.height) / 2
+        items += place(drawn.items, x, y, scale)
+        items.append(Text(160 * column + 80, 168, name, 12, anchor="middle"))
+    return page(160 * len(names), 178, items, "Six of the built-in environments")
+
+
+def page(width: float, height: float, items: list[Item], title: str) -> str:
+    """Put items on a light page, which suits dark surroundings too."""
+    ground = Area(width / 2, height / 2, width, height, PAPER)
+    return render_svg(Scene(width, height, (ground, *items), title))
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "regret": regret,
+    "lost": lost,
+    "environments": environments,
     "warehouse": lambda: WAREHOUSE.draw().svg,
     "policy": lambda: praemia.show(WAREHOUSE).svg,
     "warehouse-machine": lambda: WAREHOUSE.machine.draw().svg,

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,45 +57,41 @@ class Page:
     """One page of the browser: call its protocol, and see what it reported."""
 
     def __init__(self, to_browser: IO[bytes], from_browser: IO[bytes]) -> None:
-        self._out, self._in = to_browser, from_browser
-        self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._out, self._in, self._rest = to_browser, from_browser, b""
         self._number = 0
         self._session: str | None = None
         self.events: list[dict[str, Any]] = []
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
 
-    def _listen(self) -> None:
-        rest = b""
-        while chunk := self._in.read(65536):
-            *messages, rest = (rest + chunk).split(b"\0")
-            for message in map(json.loads, messages):
-                if "id" in message:
-                    self._answers.put(message)
-                else:
-                    self.events.append(message)
-
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Call a method of the protocol and return its result."""
+        """Call a method of the protocol and return its result; events that come before it are kept."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
         if self._session is not None:
             message["sessionId"] = self._session
         self._out.write(json.dumps(message).encode() + b"\0")
-        answer = self._answers.get(timeout=PATIENCE)
+        while (answer := self._read()).get("id") != self._number:
+            self.events.append(answer)
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
 
+    def _read(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            chunk = self._in.read(65536)
+            assert chunk, "the browser has gone"
+            self._rest += chunk
+        message, _, self._rest = self._rest.partition(b"\0")
+        found: dict[str, Any] = json.loads(message)
+        return found
+
     def close(self) -> None:
-        """Ask the browser to go, and hear it out."""
+        """Ask the browser to go."""
         self._session = None
         self.call("Browser.close")
-        self._listener.join(PATIENCE)
 
     def ask(self, expression: str) -> Any:
         """Return the value of an expression in the page."""
@@ -130,7 +124,8 @@ class Page:
 
     def reported(self, method: str) -> list[dict[str, Any]]:
         """Return what events of a kind have said so far."""
-        return [event["params"] for event in list(self.events) if event["method"] == method]
+        self.ask("0")  # reads what has come meanwhile
+        return [event["params"] for event in self.events if event["method"] == method]
 
     def complaints(self) -> list[str]:
         """Return the errors and warnings of the console, and exceptions that nobody caught."""

@@ -55,7 +55,7 @@ SPOILED = {
     "unknown action": ("[1, go,", "[1, gone,", ":9: observation 1, action gone: unknown action 'gone' (did"),
     "unknown start": ("start: 0", "start: 7", ":4: unknown observation '7'; expected 0 … 1"),
     "start sums to more": ("start: 0", "start: {0: 0.5, 1: 0.75}", ":4: probabilities sum to 1.25"),
-    "huge": ("observations: 2", "observations: 1000000000000", ":2: transition probabilities of 1,000,000,000,000 × 2 rows needs"),
+    "huge": ("observations: 2", "observations: 1000000000000", ":2: transition probabilities of 1,000,000,000,000"),
     "beyond all": ("observations: 2", "observations: 1" + "0" * 200, ":2:17: mdp.observations: it should be less"),
     "no observations": ("observations: 2", "observations: 0", ":2:17: mdp.observations: it should be greater"),
     "half an observation": ("observations: 2", "observations: 2.5", ":2:17: mdp.observations: it should be a valid"),

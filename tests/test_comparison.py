@@ -65,6 +65,13 @@ def test_a_learner_of_the_users_own_needs_no_registration() -> None:
     assert mine.final.tolist() == other.final.tolist()
 
 
+def test_a_seed_of_several_integers_is_continued_by_the_number_of_the_run() -> None:
+    (series,) = praemia.compare(TASK, ["random"], 20, num_runs=2, seed=(1, 2)).series
+    assert [run.seed for run in series.runs] == [(1, 2, 0), (1, 2, 1)]
+    alone = [praemia.simulate(TASK, "random", 20, (1, 2, r)).regret[-1] for r in range(2)]
+    assert series.final.tolist() == alone
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -75,6 +82,7 @@ def test_a_learner_of_the_users_own_needs_no_registration() -> None:
         ({"learners": ["random", praemia.Random()]}, "two learners 'random'"),
         ({"num_runs": 0}, "num_runs=0"),
         ({"num_episodes": 0}, "num_episodes=0"),
+        ({"seed": (1, -2)}, r"seed=\(1, -2\); expected an integer"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_before_any_work(arguments: dict[str, Any], message: str) -> None:

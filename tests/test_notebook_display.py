@@ -100,4 +100,4 @@ def test_a_black_box_run_shows_its_mean_return() -> None:
     assert f"mean return {run.returns.mean():.4g}" in unknown._repr_html_()
     (axes,) = unknown.plot().axes
     (line,) = axes.get_lines()
-    assert line.get_ydata()[-1] == pytest.approx(run.returns.mean())
+    assert line.get_ydata()[-1] == pytest.approx(run.returns[-2:].mean())  # a tenth of the episodes

@@ -42,7 +42,7 @@ def page(name: str, rows: list[str]) -> str:
 
 def learner_rows() -> list[str]:
     """Return the built-in learners as a table."""
-    lines = ["| name | what it does | optimistic | reference |", "|---|---|---|---|"]
+    lines = ["| name | algorithm | optimistic | reference |", "|---|---|---|---|"]
     for name in BUILT_IN:
         learner = learners.make(name)
         optimistic = "yes" if learner.optimistic else "no"

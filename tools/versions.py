@@ -1,5 +1,6 @@
-"""Run a task end to end with the packages of this environment: ``make test-versions`` does it with the oldest and the newest.
+"""Run a task end to end with the packages of this environment.
 
+``make test-versions`` does it with the oldest and with the newest packages.
 ``--oldest`` prints the constraints that pin what pyproject.toml allows at least.
 """
 

@@ -2,6 +2,7 @@
 from praemia import deep, envs, labels, learners, patterns, testing, theory
 from praemia.comparison import compare
 from praemia.envs.black_box import BlackBox
+from praemia.envs.machine_vector_wrapper import MachineVectorWrapper
 from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
 from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
@@ -37,8 +38,8 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.show import show
+from praemia.planning.acting import Policy
 from praemia.planning.exact import evaluate, occupancy, solve
-from praemia.planning.policy import Policy
 from praemia.report.watch_page import watch
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout
@@ -73,6 +74,7 @@ __all__ = [
     "Learner",
     "LearnerPlan",
     "MachineBuilder",
+    "MachineVectorWrapper",
     "MachineWrapper",
     "Optimal",
     "Outcome",

@@ -56,6 +56,7 @@ class _Own:
     board: NDArray[np.void] = place
     listener: Any = None
     is_displayed = False
+    seconds_compiling = 0.0
 
 
 def read_board() -> NDArray[np.void]:
@@ -98,15 +99,27 @@ def join_board(memory: Any, num_taken: Any) -> None:
     watch_compiling()
 
 
+def working_time() -> float:
+    """Return the seconds of a clock that stands still while Numba compiles."""
+    watch_compiling()
+    return time.perf_counter() - _Own.seconds_compiling
+
+
 def watch_compiling() -> None:
     """Note on the board whenever Numba compiles something; loading from its cache does not count."""
     from numba.core import event
 
     class Notes(event.Listener):
+        depth, began = 0, 0.0
+
         def on_start(self, event: Any) -> None:
+            self.began = self.began if self.depth else time.perf_counter()
+            self.depth += 1
             _Own.place["compiling"] += 1
 
         def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            _Own.seconds_compiling += 0.0 if self.depth else time.perf_counter() - self.began
             _Own.place["compiling"] -= 1
 
     if _Own.listener is None:

@@ -1,126 +1,68 @@
-"""Compare learners on a task: the same seeds for all, a table with intervals, and the curves."""
+"""Compare learners on a task or in a black box: the same seeds for all, tables with intervals, and the curves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias, overload
 
 from praemia import learners as registry
 from praemia.activity import Display, display, say
+from praemia.envs.black_box import BlackBox
 from praemia.errors import LearnerFailure, MissingExtraError, ParameterError, require, require_whole
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
-from praemia.experiments.runner import run_in_memory
-from praemia.experiments.store import Store
+from praemia.experiments.runner import MAX_JOBS, engine, run_in_memory
 from praemia.files.writing import dump
 from praemia.learners import Learner
-from praemia.report.cards import Card
-from praemia.report.charts import regret_charts
-from praemia.report.figures import chart_figure
-from praemia.report.tables import pairs_table, regret_note, summary_table
+from praemia.planning.exact import evaluate
+from praemia.planning.sampled import SampledEvaluation
+from praemia.report.compared import RegretComparison, ReturnComparison
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
 from praemia.simulation.simulate import check_run
-from praemia.statistics.frames import runs_frame
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
-from praemia.text_tables import Table, plural
 
-if TYPE_CHECKING:
-    import pandas
-    from matplotlib.figure import Figure
-
-REGRETS = ("learner", "regret", "95% low", "95% high", "per 1,000 episodes at the end", "seconds per run")
-RATIOS = ("first", "second", "ratio", "95% low", "95% high", "who is lower")
+Outcome: TypeAlias = tuple[Run, SampledEvaluation | None]  # a run, and in a black box the score of what it has learned
+Work: TypeAlias = tuple[str, Learner, tuple[int, ...]]  # the learner's title, the learner, the seed
 
 
-@dataclass(frozen=True, eq=False)
-class LearnerComparison:
-    """The runs of several learners on one task: a notebook shows tables and curves, ``print`` the tables.
-
-    Attributes
-    ----------
-    problem : the task; series : for each learner its runs, in the order of their seeds.
-    """
-
-    problem: Task
-    series: tuple[Series, ...]
-
-    @property
-    def task(self) -> str:
-        """The name of the task."""
-        return self.problem.name
-
-    @property
-    def table(self) -> Table:
-        """The mean regret of each learner at the end, with its 95% interval; the lowest is bold if it is clear."""
-        return _columns(summary_table({self.task: self.series}), REGRETS)
-
-    @property
-    def ratios(self) -> Table:
-        """The regret of every learner over that of every later one, seed by seed, with its 95% interval."""
-        return _columns(pairs_table({self.task: self.series}), RATIOS)
-
-    @property
-    def figure(self) -> Figure:
-        """The regret over episodes: means, with bands that are their 95% intervals."""
-        (chart,) = regret_charts({self.task: self.series})
-        return chart_figure(chart, "Regret")
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return a data frame with a row for each run, as ``praemia.load_runs(folder).to_frame()`` does."""
-        return runs_frame(run for series in self.series for run in series.runs)
-
-    def save(self, folder: str | Path) -> None:
-        """Keep the runs in a folder, which ``praemia.load_runs`` and ``praemia report`` read."""
-        store, text = Store.create(folder), dump(self.problem)
-        for run in (run for series in self.series for run in series.runs):
-            store.write(replace(run, task_text=text))
-
-    @property
-    def _facts(self) -> list[str]:
-        first = self.series[0]
-        return [plural(first.num_runs, "run"), plural(first.num_episodes, "episode")]
-
-    def _repr_html_(self) -> str:
-        tables = [self.table, self.ratios] if len(self.series) > 1 else [self.table]
-        notes = [regret_note(self.series)]
-        return Card(f"Learners on {self.task}", self._facts, {"regret": lambda: self.figure}, tables, notes).html
-
-    def __str__(self) -> str:
-        return f"{self.table}\n{self.ratios}" if len(self.series) > 1 else str(self.table)
-
-    def __repr__(self) -> str:
-        titles = ", ".join(series.title for series in self.series)
-        return f"LearnerComparison({titles} on {self.task}: {', '.join(self._facts)})"
-
-
+@overload
 def compare(
-    task: Task,
+    task: Task, learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
+) -> RegretComparison: ...
+@overload
+def compare(
+    task: BlackBox | Callable[[], BlackBox], learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
+) -> ReturnComparison: ...
+def compare(  # type: ignore[misc]  # the options are those listed here
+    task: Task | BlackBox | Callable[[], BlackBox],
     learners: Sequence[str | Learner],
     num_episodes: int = 1_000,
     *,
     num_runs: int = 8,
-    seed: int = 0,
+    seed: Seed = 0,
     jobs: int = 1,
-) -> LearnerComparison:
-    """Play several learners on a task with the same seeds, and compare their regret.
+) -> RegretComparison | ReturnComparison:
+    """Play several learners on a task with the same seeds, and compare their regret; in a black box their returns.
 
     Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs. The tables
     need no matplotlib, only the figure does.
 
     Parameters
     ----------
+    task : a task; a black box; or a function that makes a black box, which every process calls.
     learners : names, such as ``"headroom"``, or learners, such as ``praemia.Headroom()`` or one of your own.
     num_runs : the number of runs of each learner; run r has the seed (seed, r).
-    jobs : the number of processes; a learner of your own has to be in a file for more than one.
+    jobs : the number of processes; a learner of your own has to be in a file for more than one, and a black box has to
+        be made by a function in a file, or from an environment that ``gymnasium.make`` can make again.
 
     Returns
     -------
-    The comparison: ``table``, ``ratios`` and ``figure``; a notebook shows all three. ``to_frame`` gives the runs to
-    pandas, ``save`` keeps them.
+    The comparison: ``table``, ``ratios`` (in a black box ``differences``) and ``figure``; a notebook shows all three.
+    ``to_frame`` gives the runs to pandas, ``save`` keeps them.
 
     Examples
     --------
@@ -129,57 +71,113 @@ def compare(
     >>> [row[0] for row in result.table.rows]
     ['headroom', 'random']
     """
-    if not isinstance(task, Task):
-        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'): its regret is known")
-    check_run(num_episodes, seed)
+    if not isinstance(task, Task | BlackBox) and not callable(task):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
+    key = check_run(num_episodes, seed)
     num_runs = require_whole("num_runs", num_runs, 1, MAX_RUNS)
     players = _titled(learners)
     try:
         require("matplotlib.figure")
     except MissingExtraError as error:  # said before the runs: whoever wants the figure need not wait for them
         say(f"no figure, only the tables: {error}")
-    seeds = [(seed, number) for number in range(num_runs)]
-    play = _played_here if jobs == 1 else partial(_played_by_workers, num_workers=jobs)
+    problem = task if isinstance(task, Task | BlackBox) else task()
+    if not isinstance(problem, Task | BlackBox):
+        raise ParameterError(f"the function made {problem!r}; expected a BlackBox")
+    work = [(title, learner, (*key, number)) for number in range(num_runs) for title, learner in players.items()]
     with display() as progress:
-        runs = play(task, players, num_episodes, seeds, progress)
-    return LearnerComparison(task, tuple(Series.of(own) for own in runs))
+        if require_whole("jobs", jobs, 1, MAX_JOBS) == 1:
+            outcomes = _played_here(problem, num_episodes, work, progress)
+        elif isinstance(problem, Task):
+            outcomes = _played_by_workers(problem, num_episodes, work, progress, jobs)
+        else:
+            make = _maker(problem) if isinstance(task, Task | BlackBox) else task
+            outcomes = _played_in_boxes(make, num_episodes, work, progress, jobs)
+    of_learners = [outcomes[place :: len(players)] for place in range(len(players))]
+    series = tuple(
+        Series.of(replace(run, title=title) for run, _ in own) for title, own in zip(players, of_learners, strict=True)
+    )
+    if isinstance(problem, Task):
+        return RegretComparison(problem, series)
+    scores = tuple(tuple(score for _, score in own if score is not None) for own in of_learners)
+    return ReturnComparison(problem, series, scores)
 
 
-def _played_here(
-    task: Task, players: Mapping[str, Learner], num_episodes: int, seeds: Sequence[Seed], progress: Display
-) -> list[list[Run]]:
-    """Play all runs in this process, learner by learner within each seed."""
-    report, total, before = progress.count("episodes"), len(seeds) * len(players) * num_episodes, 0
-    runs_of: dict[str, list[Run]] = {title: [] for title in players}
-    for seed in seeds:
-        for title, learner in players.items():
+def _outcome(
+    task: Task | BlackBox,
+    learner: Learner,
+    num_episodes: int,
+    seed: tuple[int, ...],
+    on_progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Play a run; in a black box evaluate its policy, in episodes that are the same for all learners of this number."""
+    run = simulate(task, learner, num_episodes, seed, on_progress=on_progress)
+    return run, evaluate(task, run, seed=seed[-1]) if isinstance(task, BlackBox) else None
 
-            def report_all(done: int, before: int = before) -> None:
-                report(before + done, total)
 
-            run = simulate(task, learner, num_episodes, seed, on_progress=report_all)
-            runs_of[title].append(replace(run, title=title))
-            before += num_episodes
-            report(before, total)
-    return list(runs_of.values())
+def _played_here(task: Task | BlackBox, num_episodes: int, work: Sequence[Work], progress: Display) -> list[Outcome]:
+    """Play all runs in this process, one after the other."""
+    report, total, outcomes = progress.count("episodes"), len(work) * num_episodes, list[Outcome]()
+    for _, learner, seed in work:
+        before = len(outcomes) * num_episodes
+
+        def report_all(done: int, before: int = before) -> None:
+            report(before + done, total)
+
+        outcomes.append(_outcome(task, learner, num_episodes, seed, report_all))
+    return outcomes
 
 
 def _played_by_workers(
-    task: Task,
-    players: Mapping[str, Learner],
-    num_episodes: int,
-    seeds: Sequence[tuple[int, ...]],
-    progress: Display,
-    *,
-    num_workers: int,
-) -> list[list[Run]]:
+    task: Task, num_episodes: int, work: Sequence[Work], progress: Display, num_workers: int
+) -> list[Outcome]:
     text = TaskText(task.name, dump(task))
-    choices = [LearnerChoice.of_learner(learner, title) for title, learner in players.items()]
-    work = [Job(text, choice, num_episodes, seed) for seed in seeds for choice in choices]
-    runs, failures = run_in_memory(work, num_workers=num_workers, progress=progress)
+    jobs = [Job(text, LearnerChoice.of_learner(own, title), num_episodes, seed) for title, own, seed in work]
+    runs, failures = run_in_memory(jobs, num_workers=num_workers, progress=progress)
     if failures:
         raise LearnerFailure(failures[0].message)
-    return [runs[place :: len(choices)] for place in range(len(choices))]
+    return [(run, None) for run in runs]
+
+
+def _played_in_boxes(
+    make: Callable[[], BlackBox], num_episodes: int, work: Sequence[Work], progress: Display, num_workers: int
+) -> list[Outcome]:
+    """Play all runs in worker processes, each of which makes the box."""
+    report, outcomes = progress.count("runs"), list[Outcome]()
+    with engine(num_workers, None) as executor:
+        for outcome in executor.map(partial(_outcome_in_made, make, num_episodes), work):
+            outcomes.append(outcome)
+            report(len(outcomes), len(work))
+    return outcomes
+
+
+def _outcome_in_made(make: Callable[[], BlackBox], num_episodes: int, item: Work) -> Outcome:
+    _, learner, seed = item
+    return _outcome(make(), learner, num_episodes, seed)
+
+
+def _maker(box: BlackBox) -> Callable[[], BlackBox]:
+    """Return a function that makes a black box again in another process."""
+    names = ("labels", "machine", "horizon", "encode", "discount", "until_done", "name")
+    parts = {name: getattr(box, name) for name in names}
+    if box.encode is not None:
+        parts["num_observations"] = box.num_observations
+    make = None if box.env.spec is None else partial(_made_again, box.env.spec, parts)
+    try:
+        pickle.dumps(make)
+    except Exception:  # anything that a user's function holds may refuse
+        make = None
+    if make is None:
+        raise ParameterError(
+            f"jobs: {box.name!r} cannot be made again in another process; give compare a function in a file that "
+            "returns the BlackBox, or jobs=1"
+        )
+    return make
+
+
+def _made_again(spec: Any, parts: dict[str, Any]) -> BlackBox:
+    import gymnasium
+
+    return BlackBox(gymnasium.make(spec), **parts)
 
 
 def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:
@@ -199,9 +197,3 @@ def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:
             raise ParameterError(f"two learners {title!r}; give each of them once")
         players[title] = learner
     return players
-
-
-def _columns(table: Table, names: Sequence[str]) -> Table:
-    """Return some columns of a table."""
-    places = [table.header.index(name) for name in names]
-    return replace(table, header=names, rows=[[row[i] for i in places] for row in table.rows])

@@ -34,6 +34,9 @@ class PraemiaError(Exception):
     unknown environment 'warehose-4' (did you mean 'warehouse-4'?)
     """
 
+    run: Any = None  # the episodes that were finished when this error ended ``simulate`` in a black box
+    dataset: Any = None  # what had been explored when it ended ``explore``
+
     def __init__(self, message: object = "") -> None:
         super().__init__(visible(str(message)))
 
@@ -52,14 +55,7 @@ class ModelError(PraemiaError, ValueError):
 
 
 class ContradictionError(ModelError):
-    """Report labels that are not a function of (o, a, o').
-
-    Where exploration was cut short by it, ``dataset`` holds what had been explored until then.
-    """
-
-    def __init__(self, message: str, dataset: Any = None) -> None:
-        super().__init__(message)
-        self.dataset = dataset
+    """Report labels that are not a function of (o, a, o')."""
 
 
 class RuleError(ModelError):
@@ -92,6 +88,10 @@ class MissingExtraError(PraemiaError, ImportError):
 
 class PlanError(ModelError):
     """Report a learner's plan that cannot be played."""
+
+
+class EnvironmentFailure(PraemiaError):
+    """Report a black box whose environment, labels or encoder raised an error, which is the cause."""
 
 
 class LearnerFailure(PraemiaError):

@@ -53,13 +53,21 @@ class Predicates:
 
     __hash__ = object.__hash__
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Predicates, (self.texts, self.names)
+
     def __call__(self, o: Any, a: Any, o_next: Any, info: Any = None) -> Label:
         """Return the label of a step."""
-        return frozenset([name for name, holds in self._meanings.items() if self._truth(name, holds, o, a, o_next)])
-
-    def _truth(self, name: str, holds: Meaning, *step: Any) -> Any:
         try:
-            return bool(holds(*step))
+            return frozenset([name for name, holds in self._meanings.items() if holds(o, a, o_next)])
+        except (LookupError, TypeError, ValueError):
+            for name, holds in self._meanings.items():
+                self._require_value(name, holds, o, a, o_next)
+            raise
+
+    def _require_value(self, name: str, holds: Meaning, *step: Any) -> None:
+        try:
+            bool(holds(*step))
         except (LookupError, TypeError, ValueError) as error:
             raise ModelError(
                 f"predicate {name!r}, {self.texts[name]!r}, has no value on {', '.join(map(brief, step))}: {error}"

@@ -15,7 +15,7 @@ NARROW = 24  # characters: too few for a column of text
 
 
 def number(value: float) -> str:
-    """Write a number with three significant digits, and from 1,000 on as a whole number; NaN (not known) is a dash."""
+    """Write a number with three significant digits, and from 1,000 on as an integer; NaN is a dash."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):

@@ -93,7 +93,10 @@ REFUSED = [
     ("run riverswim-5 --set bonus_scale=1 --set bonus-scale=2", "--set bonus_scale is given twice"),
     (f"reproduce --shard 1/{LONG} --out out", "expected I/N, such as 1/3"),
     ("reproduce --decide --shard 1/2 --out out", "--decide"),
-    (f"reproduce --engine tcp://127.0.0.1:{'1' * 30} --out out", "neither a scheduler file nor an address"),
+    (
+        f"reproduce --task riverswim-5 --runs 1 --engine tcp://127.0.0.1:{'1' * 30} --out out",
+        "neither a scheduler file nor an address",
+    ),
     # files in folders that are not there
     ("explore riverswim-5 --out nowhere/a.svg", NO_FOLDER),
     ("infer traces.jsonl -o nowhere/a.svg", NO_FOLDER),

@@ -89,6 +89,9 @@ def test_functions_of_three_arguments_are_taken_where_there_is_no_info() -> None
         (praemia.labels.predicates({"gaol": "observation == 15"}), "has the proposition 'gaol'"),
         (praemia.labels.predicates({"goal": "position > 15"}), "predicate 'goal', column 1: unknown name 'position'"),
         ({15: 3}, "a label is 3; expected a set of proposition names"),
+        ({15: {"goal": False}}, "a label is {'goal': False}; expected a set of proposition names"),
+        ({15: "goal", 16: "ice"}, r"labels: found 16, outside the space Discrete\(16\)"),
+        ({"15": "goal"}, r"labels: found '15', outside the space Discrete\(16\)"),
         (3, "labels=3; expected a function"),
     ],
 )
@@ -96,6 +99,14 @@ def test_labels_that_make_no_sense_are_refused_when_they_are_given(labels: Any, 
     for make in (praemia.MachineWrapper, lambda *parts: praemia.BlackBox(*parts, horizon=5)):
         with pytest.raises(ModelError, match=message):
             make(lake(), labels, MACHINE)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_dictionary_is_no_label_since_its_values_would_be_ignored(value: bool) -> None:
+    env = praemia.MachineWrapper(lake(), lambda o, a, o_next, info: {"goal": value}, MACHINE)
+    env.reset(seed=0)
+    with pytest.raises(ModelError, match=r"the label of \(0, 1, 4\) is {'goal': .*}; expected a set of proposition names"):
+        env.step(1)
 
 
 def test_an_entry_that_info_lacks_is_named() -> None:

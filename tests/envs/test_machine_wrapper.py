@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections import Counter
@@ -20,12 +21,15 @@ from scipy.stats import chi2, chisquare
 
 from praemia import (
     BlackBox,
+    LabeledMDP,
     MachineBuilder,
     MachineWrapper,
     Reward,
     RewardMachine,
+    Task,
     learners,
     simulate,
+    solve,
 )
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaError
 
@@ -43,6 +47,7 @@ WORLDS: dict[str, Any] = {
 }
 MACHINE = RewardMachine.from_ltlf("F(right & F left)").over(["left", "right"])
 MACHINE_WITH_CYCLE = MachineBuilder("a").edge("a", "event", "b").edge("b", "event", "a", reward=1.0).build()
+NEGATIVE = MachineBuilder("a").edge("a", "event", "b", reward=-1.0).edge("b", "event", "c", reward=4.0).build()
 worlds = pytest.mark.parametrize("name", WORLDS)
 
 
@@ -251,6 +256,49 @@ def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMa
     assert {machine.states[m] for m in machine.settled_states} == settled
 
 
+# Shaping
+
+
+def discounted(env: Any, word: tuple[int, ...], discount: float) -> float:
+    env.reset(seed=0)
+    return sum(discount**t * env.step(action)[1] for t, action in enumerate(word))
+
+
+@pytest.mark.parametrize("machine", [patterns_machine(), NEGATIVE, MACHINE_WITH_CYCLE])
+@pytest.mark.parametrize("discount", [0.9, 0.5])
+def test_shaped_returns_differ_by_the_potential_of_the_start_alone(machine: RewardMachine, discount: float) -> None:
+    """Of every word: where episodes terminate, as at a finite horizon with Φ_H = 0, so that policies stay optimal."""
+    potential, length = machine.potential(discount), 6
+    start = potential[machine.index[machine.initial]]
+    for word in itertools.product((0, 1), repeat=length):
+        for options, steps in (({}, length), ({"horizon": length}, 99)):
+            plain = MachineWrapper(Always(Discrete(2), steps), event, machine, **options)
+            shaped = MachineWrapper(Always(Discrete(2), steps), event, machine, **options, shaping=discount)
+            gained = discounted(shaped, word, discount) - discounted(plain, word, discount)
+            at_end = 0.0 if steps == length else discount**length * potential[shaped.machine_state]
+            assert gained == pytest.approx(at_end - start, abs=1e-12)
+
+
+@pytest.mark.parametrize("machine", [patterns_machine(), NEGATIVE, MACHINE_WITH_CYCLE])
+def test_shaping_keeps_the_optimal_policies_of_a_discounted_task(machine: RewardMachine) -> None:
+    """The task is solved again with the rewards that the wrapper gives: its values are lower by Φ everywhere."""
+    discount, builder = 0.8, MachineBuilder(machine.initial, machine.propositions)
+    words = {machine.initial: ()}
+    for state in machine.states:  # each is met before its successors
+        for action in (0, 1):
+            env = MachineWrapper(Always(Discrete(2)), event, machine, shaping=discount)
+            env.reset(seed=0)
+            rewards = [env.step(a)[1] for a in (*words[state], action)]
+            target = machine.states[env.machine_state]
+            words.setdefault(target, (*words[state], action))
+            builder.edge(state, "event" if action else "!event", target, reward=rewards[-1])
+    mdp = LabeledMDP.from_dense(np.random.default_rng(1).dirichlet(np.ones(4), (4, 2)), {3: "event"})
+    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, builder.build()))
+    order = [shaped.task.machine.states.index(state) for state in machine.states]
+    potential = machine.potential(discount)[:, None]
+    np.testing.assert_allclose(shaped.values[order], plain.values - potential, atol=1e-9)
+
+
 # Rewards within a stage
 
 
@@ -385,6 +433,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
         ({"horizon": 0}, ModelError, r"horizon=0; expected an integer"),
         ({"add_reward": True, "until_done": True}, ParameterError, r"until_done with add_reward"),
         ({"stage_rewards": {"a": len}, "until_done": True}, ParameterError, r"until_done with stage_rewards"),
+        ({"shaping": 2}, ParameterError, r"shaping: discount=2; expected a number"),
         ({"record": 3}, ParameterError, r"record=3; expected the path of a file, or a list"),
         ({"record": "no/such/folder/x.jsonl"}, FileError, r"folder does not exist"),
     ],

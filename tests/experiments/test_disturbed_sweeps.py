@@ -69,6 +69,7 @@ def test_no_worker_outlives_a_command_that_is_killed(experiment: Path, tmp_path:
     while session() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not session()
+    sweep.communicate()
 
 
 def test_three_shards_into_one_folder_give_the_whole(

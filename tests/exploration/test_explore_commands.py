@@ -12,8 +12,8 @@ from praemia import LabeledMDP, LabelRule, Task
 from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
+from praemia.planning.acting import Policy
 from praemia.planning.exact import evaluate, solve
-from praemia.planning.policy import Policy
 
 MACHINE = """
 states: [seek, done]

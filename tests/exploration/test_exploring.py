@@ -14,7 +14,7 @@ from scipy import stats
 
 from praemia.envs import riverswim, warehouse
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ContradictionError, ModelError, ParameterError, UnknownNameError
+from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaError, UnknownNameError
 from praemia.exploration import explore, plan_from
 from praemia.exploration.environment import Environment
 from praemia.exploration.estimate import Estimate
@@ -108,7 +108,7 @@ def test_exactly_the_requested_episodes_are_played_and_progress_counts_all(metho
     [
         ({"num_episodes": 0}, ParameterError, "num_episodes=0"),
         ({"num_episodes": 5, "task": "warehouse-3"}, ParameterError, "expected a Task or a BlackBox"),
-        ({"num_episodes": 2.5}, ParameterError, "whole number"),
+        ({"num_episodes": 2.5}, ParameterError, "expected an integer"),
         ({"num_episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
         ({"num_episodes": 5, "seed": -1}, ParameterError, "seed"),
         ({"num_episodes": 5, "method": "euler", "scale": -1.0}, ParameterError, "bonus_scale"),
@@ -217,6 +217,22 @@ def test_labels_that_are_no_function_of_the_transition_are_refused() -> None:
     kept = refused.value.dataset
     assert kept.num_transitions == next(flips) - 1  # all but the step that contradicted
     assert kept.sources[0]["method"] == "euler"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_environment_that_fails_leaves_what_was_explored(method: str) -> None:
+    steps_left = iter(range(30))
+
+    def labels(o: int, a: int, z: int, info: Any) -> tuple[str, ...]:
+        if next(steps_left, None) is None:
+            raise OSError("the camera is gone")
+        return ()
+
+    with pytest.raises(PraemiaError, match=r"failed in episode [0-9]+, from 0: OSError: the camera") as refused:
+        explore(corridor_box(labels), num_episodes=50, **by(method, 3))
+    assert refused.value.dataset.sources[0]["method"] == method
+    if method == "uncertainty":
+        assert refused.value.dataset.num_transitions == 30
 
 
 def test_merging_refuses_labels_that_contradict_each_other() -> None:

@@ -155,8 +155,8 @@ HEADERS = [
     ("dataset", {"action_names": ["only"]}, "its header has num_actions = 5 and 1 action_names"),
     ("dataset", {"propositions": [1]}, "its header has propositions that are not names"),
     ("dataset", {"sources": [7]}, "its header does not say how the data was collected"),
-    ("dataset", {"labels": [["a"]]}, "its header has a label"),
-    ("dataset", {"labels": 5}, "its header has labels = '5'"),
+    ("dataset", {"rules": [["a"]]}, "its header has a label"),
+    ("dataset", {"rules": 5}, "its header has rules = '5'"),
 ]
 
 

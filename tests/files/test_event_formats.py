@@ -146,6 +146,8 @@ def test_mistakes_in_graphs_have_their_line(old: str, new: str, message: str) ->
     with pytest.raises(PraemiaError) as caught:
         read_dot(STOCHASTIC.replace(old, new, 1), "m.dot")
     assert message in str(caught.value)
+    with pytest.raises(PraemiaError, match=r"m\.dot: .* where is the reward"):
+        read_dot(DFA.replace(", shape=doublecircle", "") + START, "m.dot")
 
 
 START = '__start0 [shape=none, label=""];\n__start0 -> s0 [label=""];\n}\n'
@@ -211,11 +213,6 @@ def test_outputs_that_are_no_numbers_need_a_table() -> None:
     assert machine.expected_rewards([{"a"}, {"b"}, {"a"}]).tolist() == [0.5, 0.0, 0.5]
     with pytest.raises(PraemiaError, match=r"'cofee'.*did you mean 'coffee'"):
         read_dot(SYMBOLS + START, "m.dot", {"cofee": 0.5})
-
-
-def test_an_automaton_without_any_reward_is_refused() -> None:
-    with pytest.raises(PraemiaError, match="where is the reward"):
-        read_dot(DFA.replace(", shape=doublecircle", "") + START, "m.dot")
 
 
 @pytest.mark.parametrize(("reward", "status"), [("coffee=0.5", 0), ("coffee", 2), ("coffee=nan", 2)])

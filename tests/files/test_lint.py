@@ -47,7 +47,7 @@ def test_parts_that_cannot_matter_are_named() -> None:
         "info: from machine state 't' on, no reward can be earned",
         "info: no rule reads the propositions three",
         "warning: rules read propositions that never occur: two",
-        "info: without a discount a policy may dawdle: a reward is worth the same at the last step; "
+        "info: without a discount a policy may dawdle: a reward at the last step has the same value; "
         "with 'discount: 0.99' earlier is better",
     ]
 

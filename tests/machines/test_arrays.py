@@ -23,7 +23,7 @@ def label_of(code: int, propositions: list[str]) -> frozenset[str]:
     return frozenset(name for i, name in enumerate(propositions) if code >> i & 1)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(strategies.machines(), st.permutations([*strategies.PROPOSITIONS, "other"]))
 def test_arrays_hold_the_outcomes_of_every_state_and_label(machine: RewardMachine, names: list[str]) -> None:
     arrays = machine.to_arrays(names)

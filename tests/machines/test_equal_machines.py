@@ -98,12 +98,18 @@ def test_a_mapped_machine_equals_the_one_with_its_rewards_written_out():
     assert [str(rule.guard) for rule in mapped.rules] == ["a"]
 
 
-def test_where_no_rule_holds_the_idle_reward_is_paid():
-    idle = machine(("q", "a", TO_R), idle_reward=0.5)
-    assert idle.outcomes("q", {"a"}) == TO_R
-    assert idle.outcomes("q", set()) == (Outcome("q", 1.0, Reward.of(0.5)),)
-    assert machine().replace(idle_reward=0.5).expected_rewards([set()]).tolist() == [0.5]
-    assert idle.in_unit_range is idle
+def test_the_idle_reward_is_the_unit_ranges_alone_and_kept_by_copies_and_sums():
+    """0 is what a step without a rule and an ended episode have; no argument changes it, and the unit range maps it."""
+    for change in (machine, machine().replace):
+        with pytest.raises(TypeError, match="idle_reward"):
+            change(idle_reward=0.5)
+    costly = machine(("q", "a", (Outcome("q", 1.0, Reward.of(-1)),)), states=("q",)).in_unit_range
+    assert costly.idle_reward == Reward.of(1.0)
+    total = costly + machine(("q", "b", (Outcome("q", 1.0, Reward.of(0.5)),)), states=("q",))
+    for made in (costly, costly.replace(rules=()), total, total.replace()):
+        assert made.idle_reward == Reward.of(1.0)
+        assert made.expected_rewards([set()]).tolist() == [1.0]
+    assert total.expected_rewards([{"a"}, {"b"}]).tolist() == [0.0, 1.5]
 
 
 def test_a_machine_is_never_changed():

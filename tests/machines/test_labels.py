@@ -68,7 +68,7 @@ def test_a_function_gives_the_labels_that_it_returns(rules):
     assert labels_of(Labelling(function=function), EVERY) == labels_of(Labelling(tuple(rules)), EVERY)
 
 
-@pytest.mark.parametrize("returned", [None, b"goal", 1, {1}, ["goal", None], [["goal"]], [{}]])
+@pytest.mark.parametrize("returned", [None, b"goal", 1, {1}, ["goal", None], [["goal"]], [{}], {"goal": False}])
 def test_what_is_not_a_label_is_refused_with_its_transition(returned):
     with pytest.raises(ModelError, match=r"the label of \(0, 0, 0\) is .*; expected a set of proposition names"):
         Labelling(function=lambda o, a, z: returned).of(*EVERY)

@@ -40,7 +40,7 @@ def test_a_state_says_what_is_left() -> None:
     machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(7)))
     assert {"F a0", "F a6", "F a2 & F a5"} <= set(machine.states)
     assert machine.meanings["F a2 & F a5"] == "F a2 & F a5"
-    assert machine.meanings["done"] == "nothing: it has paid"
+    assert machine.meanings["done"] == "done: reward already paid"
     again = pickle.loads(pickle.dumps(machine))
     assert again == machine
     assert again.meanings == machine.meanings

@@ -38,7 +38,7 @@ def test_a_machine_from_a_formula_is_the_one_that_would_be_written_by_hand():
     assert fetch().meanings == {
         "start": "F(item & X F delivery)",
         "F delivery": "F delivery",
-        "done": "nothing: it has paid",
+        "done": "done: reward already paid",
     }
 
 

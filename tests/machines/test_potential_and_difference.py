@@ -29,7 +29,7 @@ def best_of_steps(machine: RewardMachine, discount: float, steps: int) -> list[f
     return list(value.values())
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(strategies.machines(), st.sampled_from([0.0, 0.25, 0.5]), st.sampled_from([0.0, -1.0, -5.0]))
 def test_the_potential_is_the_optimal_value_over_all_labels(
     machine: RewardMachine, discount: float, low: float
@@ -77,7 +77,7 @@ def shortest(first: RewardMachine, second: RewardMachine, longest: int) -> int |
     return None
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(*[st.one_of(strategies.machines(), SURE)] * 2)
 def test_a_difference_is_a_shortest_word(first: RewardMachine, second: RewardMachine) -> None:
     word, expected = first.difference(second), shortest(first, second, 2)
@@ -89,7 +89,7 @@ def test_a_difference_is_a_shortest_word(first: RewardMachine, second: RewardMac
         assert len(second.difference(first) or []) == len(word)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.one_of(strategies.machines(), SURE), st.sampled_from("abc"))
 def test_machines_that_do_the_same_do_not_differ(machine: RewardMachine, name: str) -> None:
     """The sum with a machine without rewards has other states and the same rewards."""

@@ -131,23 +131,17 @@ def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_fo
         assert len(rights) == np.sum(actions == 1)
 
 
-def test_a_page_has_a_panel_for_each_machine_state_that_matters_and_the_machine() -> None:
+def test_a_page_has_a_panel_for_each_machine_state_that_matters_and_the_machine_and_says_what_is_left_out() -> None:
     scene = praemia.show(envs.make("warehouse-3")).scene
     titles = texts(scene)
     assert titles[0] == "warehouse-3: the optimal policy, value 0.8618 per episode"
-    assert [title for title in titles if title.startswith("machine state")] == [
-        "machine state 'empty'",
-        "machine state 'loaded'",  # in 'done' nothing is left to do
-    ]
+    panels = [title for title in titles if title.startswith("machine state")]
+    assert panels == ["machine state 'empty'", "machine state 'loaded'"]  # in 'done' nothing is left to do
     (machine,) = [item for item in scene.items if isinstance(item, Inset)]
     assert "delivery | 0.9, 1" in machine.elements
-
-
-def test_what_is_left_out_is_said() -> None:
     view = PolicyView.of(envs.flower(loop=20))
     assert len(view.states) == 6
-    visited = int(np.sum(view.visits.max(axis=1) > 0.0))
-    assert view.hidden == visited - 6 > 0
+    assert view.hidden == int(np.sum(view.visits.max(axis=1) > 0.0)) - 6 > 0
     assert f"{view.hidden} more machine states are visited, less often." in str(praemia.show(view.task))
     assert f"{view.left_out} The machine has 33 states" in " ".join(texts(praemia.show(view.task).scene))
 
@@ -160,24 +154,15 @@ def test_actions_are_left_out_where_cells_are_too_small() -> None:
         assert "S" in texts(page)
 
 
-def test_a_page_needs_no_matplotlib_and_svg_no_pillow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None; import praemia; task = praemia.envs.warehouse(2);"
         "praemia.show(task).save('x.png'); praemia.show(task).save('x.svg');"
         "from praemia.pictures.episodes import save_gif; save_gif(praemia.rollout(task, praemia.solve(task)), 'x.gif')"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("", "")
     assert {path.name for path in tmp_path.iterdir()} == {"x.png", "x.svg", "x.gif"}
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    for name in ("y.png", "y.gif"):
-        assert execute(["show", "warehouse-2", "-o", name]) == 2
-        assert "pictures in pixels need Pillow" in capsys.readouterr().err
-    assert execute(["show", "warehouse-2", "-o", "y.svg"]) == 0
-    assert {path.name for path in tmp_path.glob("y*")} == {"y.svg"}
 
 
 @pytest.mark.parametrize("name", ["office-mail", "riverswim-15", "flower-20", "warehouse-2"])
@@ -212,7 +197,7 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None
     with pytest.raises(ModelError, match="expected a Task"):
         praemia.show("corridor")  # type: ignore[arg-type]
     kept = praemia.simulate(corridor, praemia.Optimal(), num_episodes=2)
-    kept = replace(kept, final_policy=None, learned_policy=None)
+    kept = replace(kept, final_policy=None, policy=None)
     with pytest.raises(ModelError, match="kept without its policy"):
         praemia.show(corridor, kept)
 
@@ -311,32 +296,14 @@ def test_the_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFix
     ):
         assert execute(["show", "warehouse-2", *arguments]) == 0
         assert printed in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--policy", "nowhere.npz"], "nowhere.npz"),
-        (["--policy", "text.npz"], "text.npz: damaged, or not a policy or a run"),
-        (["--policy", "other.npz"], "a policy of shape (1, 1, 1)"),
-        (["--episode", "1", "-o", "x.svg"], "cannot play an episode into 'x.svg'"),
-        (["--episode", "1", "-o", "ep"], "cannot play an episode into 'ep'"),
-        (["-o", "x.pdf"], "cannot draw 'x.pdf'"),
-    ],
-)
-def test_the_command_refuses_with_one_message(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("text.npz").write_text("no archive")
-    praemia.Policy(np.zeros((1, 1, 1), dtype=int)).save("other.npz")
-    before = sorted(tmp_path.iterdir())
-    assert execute(["show", "warehouse-2", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert message in captured.err
-    assert sorted(tmp_path.iterdir()) == before
+    Path(tmp_path / "text.npz").write_text("no archive")
+    praemia.Policy(np.zeros((1, 1, 1), dtype=int)).save(tmp_path / "other.npz")
+    for name, message in (
+        ("nowhere.npz", "nowhere.npz"),
+        ("text.npz", "text.npz: damaged, or not a policy or a run"),
+        ("other.npz", "a policy of shape (1, 1, 1)"),
+    ):
+        assert execute(["show", "warehouse-2", "--policy", str(tmp_path / name)]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert message in captured.err

@@ -72,27 +72,21 @@ def test_the_legend_says_what_the_machine_does() -> None:
     }
 
 
-def test_another_machine_or_horizon_keeps_the_map_and_changes_what_places_are_worth() -> None:
+def test_another_machine_or_horizon_keeps_the_map_and_changes_the_effects_of_places() -> None:
     swapped = praemia.MachineBuilder("out", ("item", "delivery")).edge("out", "item", "done", reward=2).build()
     task = envs.warehouse(3).with_horizon(50).with_machine(swapped)
     assert str(task.draw()).splitlines()[2:9] == str(envs.make("warehouse-3").draw()).splitlines()[2:9]
     assert "I  item: reward 2" in str(task.draw())
-    assert roles(task) == {"S": "start", "I": "goal", "D": "plain"}
+    costly = praemia.MachineBuilder("out", ("item", "delivery"))  # where each step costs, no place is a danger
+    costly.edge("out", "item", "done", reward=1).edge("out", "!item", "out", reward=-0.1)
+    for machine in (swapped, costly.build()):
+        assert roles(envs.warehouse(3).with_machine(machine)) == {"S": "start", "I": "goal", "D": "plain"}
 
 
-def test_steps_that_cost_do_not_make_every_place_a_danger() -> None:
-    machine = praemia.MachineBuilder("out", ("item", "delivery"))
-    machine.edge("out", "item", "done", reward=1).edge("out", "!item", "out", reward=-0.1)
-    assert roles(envs.warehouse(3).with_machine(machine.build())) == {"S": "start", "I": "goal", "D": "plain"}
-
-
-def test_brackets_show_where_the_agent_is() -> None:
+def test_in_text_walls_are_lines_blocks_are_solid_and_brackets_show_where_the_agent_is() -> None:
     picture = task_picture(envs.make("warehouse-2"))
     assert "[I]" in page_text(picture, "", here=1)
     assert "[.]" in page_text(picture, "", here=2)
-
-
-def test_in_text_walls_are_lines_and_blocks_are_solid() -> None:
     picture = Picture(
         (Spot(1.5, 0.5), Spot(1.5, 1.5)), blocks=((0.5, 0.5),), walls=((1.0, 0.0, 2.0, 0.0), (2.0, 0.0, 2.0, 1.0))
     )

@@ -119,7 +119,7 @@ class Odd(Agent):
         (Odd(np.array([0.3])), r"the agent chose array\(\[0.3\]\); expected an integer from 0 to 4"),
         (Odd(np.array([1, 2])), r"the agent chose array\(\[1, 2\]\)"),
         (Odd(7), r"actions 7 … 7; expected 0 … 4"),
-        (lambda o, m, h: 0.5, r"type float64; expected whole numbers"),
+        (lambda o, m, h: 0.5, r"type float64; expected integers"),
         (lambda o, m, h: [0.5, 0.5] if o else 0, r"does not always return the same kind of answer"),
         (lambda o, m, h: [0.5, 0.4, 0.0, 0.0, 0.0], r"probabilities are not all ≥ 0 with sum 1"),
     ],

@@ -10,7 +10,8 @@ import pytest
 
 import praemia
 from praemia import envs
-from praemia.errors import FileError, ModelError, ParameterError
+from praemia.errors import FileError, ModelError
+from praemia.pictures.policy_page import PolicyView
 
 
 def test_a_policy_file_is_read_back_and_anything_else_is_refused(tmp_path: Path) -> None:
@@ -30,24 +31,14 @@ def test_a_policy_file_is_read_back_and_anything_else_is_refused(tmp_path: Path)
         praemia.Policy(np.zeros(2))
 
 
-def test_a_randomised_policy_draws_by_its_probabilities() -> None:
-    policy = praemia.Policy(np.array([[[[0.0, 1.0, 0.0]], [[0.2, 0.3, 0.5]]]]))
-    random = np.random.default_rng(3)
-    assert policy.action(0, 0, 0, random) == 1
-    drawn = np.bincount([policy.action(0, 1, 0, random) for _ in range(4_000)], minlength=3) / 4_000
-    np.testing.assert_allclose(drawn, [0.2, 0.3, 0.5], atol=0.035)  # more than four standard errors
-    with pytest.raises(ParameterError, match="random="):
-        policy.action(0, 0, 0)
-
-
 def test_a_plan_a_run_a_policy_and_an_array_are_the_same_policy() -> None:
     task = envs.warehouse(size=2)
     plan, run = praemia.solve(task), praemia.simulate(task, praemia.Optimal(), num_episodes=2)
-    for policy in (plan, run, praemia.Policy(plan.policy), plan.policy):
+    for policy in (plan, run, run.policy, praemia.Policy(plan), plan.policy):
         assert praemia.evaluate(task, policy).value == pytest.approx(plan.value)
         assert praemia.occupancy(task, policy).pairs.sum() == pytest.approx(task.horizon)
         assert len(praemia.rollout(task, policy)) == task.horizon
-        assert praemia.show(task, policy).view.value == pytest.approx(plan.value)
+        assert PolicyView.of(task, policy).value == pytest.approx(plan.value)
 
 
 def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
@@ -56,10 +47,10 @@ def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
     assert plan.policy.ndim == 2
     assert praemia.evaluate(task, plan).value == pytest.approx(plan.value)
     assert len(praemia.rollout(task, plan)) <= task.max_steps
-    view = praemia.show(task, plan).view
+    view = PolicyView.of(task, plan)
     assert view.value == pytest.approx(plan.value)
-    shown = view.footprint.actions >= 0
-    np.testing.assert_array_equal(view.footprint.actions[shown], plan.policy[shown])
+    shown = view.actions >= 0
+    np.testing.assert_array_equal(view.actions[shown], plan.policy[shown])
 
 
 @pytest.mark.parametrize("wrong", ["best", {"a": 1}, object(), None])
@@ -75,18 +66,10 @@ def test_what_holds_no_policy_is_refused_by_all(wrong: object) -> None:
         ([[1], [1, 2]], "", "rows differ in length"),
         ([[[-1]]], "", "below 0"),
         ([[[[np.nan, 1.0]]]], "", "NaN"),
-        ([[[0]]], 3, "task=3; expected the name of a task"),
+        ([[[0]]], 3, "task=3; expected a task, or the name of one"),
         (None, "", "a Policy, a Plan or a Run"),
     ],
 )
 def test_tables_that_are_no_policies_are_refused(table: Any, task: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         praemia.Policy(table, task)
-
-
-@pytest.mark.parametrize("at", [(2, 0, 0), (0, -1, 0), (0, 0, 3), (0.5, 0, 0)])
-def test_an_action_is_asked_for_within_the_table(at: Any) -> None:
-    policy = praemia.Policy(np.zeros((2, 2, 3), dtype=int))
-    assert policy.action(np.int64(1), 1, 2) == 0
-    with pytest.raises(ParameterError, match="expected an integer from 0 to"):
-        policy.action(*at)

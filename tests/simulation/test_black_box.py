@@ -16,7 +16,7 @@ from learner_oracles import Wanderer, Watched, between_episodes
 from oracles import label_of
 from strategies import tasks
 
-from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
+from praemia import BlackBox, PraemiaError, Run, envs, evaluate, learners, simulate, solve
 from praemia.errors import ModelError, ParameterError
 from praemia.learners.experience import Experience, Recent
 from praemia.machines.builder import MachineBuilder
@@ -246,7 +246,7 @@ def test_progress_is_told_until_the_end() -> None:
 
 
 def test_the_optimal_player_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"'optimal' needs to know the kernel"):
+    with pytest.raises(ParameterError, match=r"'optimal' needs the transition model"):
         simulate(hide(envs.make("riverswim-3")), learners.make("optimal"), 5)
 
 
@@ -269,7 +269,7 @@ def test_an_observation_outside_the_space_is_refused() -> None:
     env = Corridor()
     env.observation_space = Discrete(2)
     box = BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
-    with pytest.raises(ModelError, match=r"showed 2, outside its space Discrete\(2\)"):
+    with pytest.raises(ModelError, match=r"found 2, outside the space Discrete\(2\)"):
         simulate(box, learners.make("random"), 50)
 
 
@@ -282,3 +282,62 @@ def test_a_horizon_that_makes_no_sense_is_refused(horizon: Any) -> None:
 def test_labels_must_be_a_function() -> None:
     with pytest.raises(ModelError, match=r"labels=.*expected a function"):
         BlackBox(Corridor(), {"open"}, reach("open"), 5)  # type: ignore[arg-type]
+
+
+# Errors in the middle of a run
+
+
+class Failing(Corridor):
+    """The corridor, which fails in a given step of all."""
+
+    def __init__(self, when: int, problem: Any) -> None:
+        super().__init__(cut=7)
+        self.left, self.problem = when, problem
+
+    def step(self, action: int) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            return self.problem()
+        return super().step(action)
+
+
+def broken() -> Any:
+    raise RuntimeError("the cable came off")
+
+
+@pytest.mark.parametrize("name", ["headroom", "ucbvi", "q-learning", "random"])
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (broken, r"'Failing' failed in episode [0-9]+, from 0: RuntimeError: the cable came off"),
+        (lambda: (np.nan, 0.0, False, False, {}), "nan"),
+    ],
+)
+def test_an_error_of_the_environment_keeps_what_was_played(name: str, problem: Any, message: str) -> None:
+    """The episodes, the data and the policy are those of the same run without the error, as far as it came."""
+
+    def box(when: int) -> BlackBox:
+        return BlackBox(Failing(when, problem), lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9)
+
+    with pytest.raises(PraemiaError, match=message) as failed:
+        simulate(box(460), name, 500)  # up to 200 steps play before the run
+    run = failed.value.run
+    whole = simulate(box(10**9), name, 500)
+    assert 20 < run.num_episodes < 500
+    np.testing.assert_array_equal(run.returns, whole.returns[: run.num_episodes])
+    np.testing.assert_array_equal(run.steps, whole.steps[: run.num_episodes])
+    assert run.plan_episodes.tolist() == [k for k in whole.plan_episodes.tolist() if k < run.num_episodes]
+    assert Run.from_bytes(run.to_bytes(), "run").num_episodes == run.num_episodes
+    assert run.policy.act(0, 0, 0, np.random.default_rng(0)) in (0, 1)
+    if name != "ucbvi":
+        unfinished = run.dataset.num_transitions - run.steps.sum()
+        assert 0 <= unfinished < 7
+        assert simulate(box(10**9), "headroom", 5, data=run.dataset).data_episodes == run.dataset.num_episodes
+
+
+def test_an_error_in_the_first_episode_leaves_no_run() -> None:
+    box = BlackBox(Failing(0, broken), lambda o, a, z, info: (), reach("goal"), 9)
+    with pytest.raises(PraemiaError, match="in episode 0, from 0: RuntimeError") as failed:
+        simulate(box, "headroom", 5)
+    assert failed.value.run is None
+    assert isinstance(failed.value.__cause__, RuntimeError)

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from praemia import BlackBox, MachineBuilder, evaluate, learners, occupancy, simulate, solve
+from praemia import BlackBox, MachineBuilder, learners, occupancy, simulate, solve
 from praemia.errors import ModelError
 
 
@@ -74,6 +74,6 @@ def test_labels_that_need_no_info_refuse_nobody() -> None:
 
 def test_exact_answers_about_a_black_box_are_refused_with_a_way_out() -> None:
     box = BlackBox(Corridor(), labels, MACHINE, HORIZON)
-    for ask in (lambda: solve(box), lambda: evaluate(box, [0]), lambda: occupancy(box, [0])):
+    for ask in (lambda: solve(box), lambda: occupancy(box, [0])):
         with pytest.raises(ModelError, match=r"needs a transition model.*simulate.*plan_from"):
             ask()

@@ -50,7 +50,7 @@ def test_it_is_the_best_policy_in_the_estimate(seed: int, episodes: int) -> None
     run_loop(world, episodes)
     model = estimated_model(world)
     run = simulate(task, learners.make("headroom"), episodes, seed)
-    own = praemia.evaluate(model, run.learned_policy).values[0]  # type: ignore[arg-type]
+    own = praemia.evaluate(model, run.policy).values[0]  # type: ignore[arg-type]
     start = float(task.mdp.start_probs @ own[task.machine.index[task.machine.initial]])
     assert start == pytest.approx(plain_policy_value(task, world.experience().counts, 0.0), abs=1e-12)
 
@@ -59,12 +59,12 @@ def test_with_enough_data_it_is_optimal_where_the_last_plan_still_explores() -> 
     task = envs.make("warehouse-4")
     run = simulate(task, learners.make("ucbvi-prm", bonus_scale=1.0), 5_000)
     best = praemia.solve(task).value
-    assert praemia.evaluate(task, run.learned_policy).value > 0.95 * best  # type: ignore[arg-type]
+    assert praemia.evaluate(task, run.policy).value > 0.95 * best  # type: ignore[arg-type]
     assert praemia.evaluate(task, run.final_policy).value < 0.95 * best  # type: ignore[arg-type]
 
 
 def same(run: Run) -> bool:
-    return np.array_equal(run.learned_policy, run.final_policy)  # type: ignore[arg-type]
+    return np.array_equal(run.policy.table, run.final_policy)  # type: ignore[arg-type]
 
 
 def test_without_an_estimate_it_is_the_last_plan() -> None:
@@ -79,14 +79,14 @@ def test_what_is_never_visited_is_as_bad_as_the_machine_allows() -> None:
     machine = praemia.MachineBuilder("a").edge("a", "true", "a", reward=-1).build()
     task = envs.make("riverswim-5").with_machine(machine).with_horizon(4)
     run = simulate(task, learners.make("ucbvi-prm"), 1)
-    assert praemia.evaluate(task, run.learned_policy).value == pytest.approx(-4.0)  # type: ignore[arg-type]
+    assert praemia.evaluate(task, run.policy).value == pytest.approx(-4.0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["ucbvi", "psrl", "ucbvi-prm"])
 def test_learners_of_the_product_learn_a_policy_of_the_task(name: str) -> None:
     task = envs.make("warehouse-3")
     run = simulate(task, learners.make(name), 3_000)
-    assert praemia.evaluate(task, run.learned_policy).value > 0.97 * praemia.solve(task).value  # type: ignore[arg-type]
+    assert praemia.evaluate(task, run.policy).value > 0.97 * praemia.solve(task).value  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.7])
@@ -110,4 +110,4 @@ def test_in_a_black_box_what_is_never_visited_is_as_bad_as_any_label_makes_it(
 def test_it_is_stored_with_a_run(tmp_path: Path) -> None:
     run = simulate(envs.make("warehouse-3"), learners.make("headroom"), 50)
     run.save(tmp_path / "run.npz")
-    np.testing.assert_array_equal(Run.load(tmp_path / "run.npz").learned_policy, run.learned_policy)
+    np.testing.assert_array_equal(Run.load(tmp_path / "run.npz").policy.table, run.policy.table)

@@ -96,9 +96,9 @@ def packed(header: dict[str, object]) -> bytes:
             {"format": 1, "job": {}, "versions": {}, "optimal_value": 1.0},
             "format 1; .* read it with the version",
         ),
-        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 3"),
+        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 4"),
         ({"kind": "praemia dataset", "format": 3}, "a praemia dataset; expected a praemia run"),
-        ({"kind": run.FILE.name, "format": 3, "task": "x"}, "damaged, or not a run"),
+        ({"kind": run.FILE.name, "format": 4, "task": "x"}, "damaged, or not a run"),
     ],
 )
 def test_another_kind_or_format_is_named(header: dict[str, object], expected: str) -> None:

@@ -63,7 +63,6 @@ def test_settings_are_refused_alike(settings: dict[str, object], message: str) -
         praemia.solve,
         praemia.product,
         praemia.envs.TaskEnv,
-        lambda box: praemia.save_task(box, "box.yaml"),
         lambda box: praemia.occupancy(box, None),
     ],
 )

@@ -1,6 +1,6 @@
 """The command ``praemia``: parse, call, print.
 
-``praemia NAME`` is the click command ``NAME_command``. Its module is imported only when it is asked for, so that
+``praemia NAME`` is the click command ``NAME_command``. Its module is imported only when it is run, so that
 ``praemia --help`` answers at once. To add a command, add a line to ``COMMANDS``.
 """
 

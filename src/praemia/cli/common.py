@@ -144,10 +144,10 @@ def where_options(out: str | None, help: str, *, spread: bool = True) -> Callabl
         click.option("--out", type=click.Path(path_type=Path), default=out, show_default=True, help=help),
         click.option("--no-policies", "policies", flag_value=False, default=True, help=policies),
     ]
-    return _together(*options)
+    return together(*options)
 
 
-def _together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
+def together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
     """Return what adds several options to a command, in the order in which its help lists them."""
 
     def add(function: Function) -> Function:
@@ -160,7 +160,7 @@ def _together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
 
 code_option = click.option("--allow-code", is_flag=True, help="Execute the functions that a task file names.")
 
-variant_options = _together(  # what a user changes about a task: ``resolve_task`` takes these keywords
+variant_options = together(  # what a user changes about a task: ``resolve_task`` takes these keywords
     click.option(
         "--until-done", is_flag=True, help="End an episode once no further reward, positive or negative, is possible."
     ),
@@ -202,7 +202,7 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
 
 
 def require_drawing(path: Path | None) -> None:
-    """Raise the error of a missing extra before the work, if a machine is to be drawn into a file that needs it."""
+    """Raise the error of a missing extra before the work, if a picture of a machine needs it."""
     needs = {".svg": ["pygraphviz"], ".png": ["pygraphviz", "PIL"], ".pdf": ["pygraphviz"], ".dot": ["pygraphviz"]}
     if path is not None:
         require(*needs.get(path.suffix.lower(), ()))

@@ -22,6 +22,7 @@ from praemia.cli.common import (
     file_option,
     learners_option,
     parse_shard,
+    together,
     where_options,
 )
 from praemia.cli.output import echo, emit, json_option, report_written, wants_json
@@ -86,7 +87,7 @@ def experiment_options(out: str | None) -> Callable[[Any], Any]:
     tasks = "A built-in task or a task file; may be repeated.  [default: all of the experiment's]"
     text = "Folder for the runs and the report; stored runs are not repeated."
     text += "" if out else "  [default: results-NAME for NAME.yaml]"
-    options = (
+    return together(
         click.option("--task", "tasks", metavar="TASK", multiple=True, shell_complete=complete_tasks, help=tasks),
         learners_option(help="  [default: all of the experiment's]"),
         click.option("--runs", type=click.IntRange(1), help="Runs per learner and task, in place of the file's."),
@@ -96,13 +97,6 @@ def experiment_options(out: str | None) -> Callable[[Any], Any]:
         where_options(out, text),
         json_option,
     )
-
-    def add(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
 
 
 @click.command("experiment")
@@ -201,24 +195,28 @@ def _play_on(experiment: Experiment, store: Store, where: RunOptions) -> list[Fa
 def _publish(store: Store, path: Path | None = None) -> None:
     """Write the report on a folder, and print its verdicts and tables."""
     from praemia.report.page import write_report
-    from praemia.report.tables import entries, explained, has_kinds, main_table
+    from praemia.report.tables import entries, explained, has_kinds, main_table, returns_of, returns_table
     from praemia.statistics.claims import check_claims
-    from praemia.statistics.series import studies
+    from praemia.statistics.series import in_black_boxes, studies
 
-    path = store.folder / "report.html" if path is None else path
     with display():
-        found = studies(store)
-        if not found:
+        found, boxes = studies(store), in_black_boxes(store)
+        if not found and not boxes:
             also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
             raise FileError(f"{store.folder}: there are no runs to report on{also}; praemia reproduce makes them")
-        write_report(store, path, found)
+        if not found and path is not None:
+            raise FileError(f"{path}: not written; a page shows regrets, which are not known in black boxes")
+        path = path or store.folder / "report.html"
+        if found:
+            write_report(store, path, found)
     verdicts = [verdict for study in found for verdict in check_claims(study)]
     for message in store.damaged.values():
         say(f"warning: {message}")
     record = {
-        "report": str(path),
+        "report": str(path) if found else None,
         "groups": [{"title": study.group.title, "results": entries(study)} for study in found],
         "claims": [_claim_record(verdict) for verdict in verdicts],
+        "black_boxes": [{"task": own.task, "learner": own.title, **returns_of(own)} for own in boxes],
         "damaged": [*store.damaged.values()],
     }
     is_short = sum(len(study.series) for study in found) <= MAX_LINES
@@ -227,8 +225,12 @@ def _publish(store: Store, path: Path | None = None) -> None:
         f"{study.group.title}\n\n{main_table(study)}\n{textwrap.fill(explained(study), TEXT_WIDTH)}\n"
         for study in shown
     ]
+    texts += [f"Returns in black boxes\n\n{returns_table(boxes)}"] if boxes else []
     emit(record, "\n".join([*texts, *map(str, verdicts)]))
-    echo(f"the report is {path}", err=wants_json())
+    if found:
+        echo(f"the report is {path}", err=wants_json())
+    else:
+        say("no page is written: it would show regrets, which are not known in black boxes")
 
 
 def _claim_record(verdict: Verdict) -> dict[str, Any]:

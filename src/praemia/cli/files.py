@@ -122,15 +122,15 @@ def _check_traces(file: str) -> None:
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@click.option("--from", "form", type=click.Choice([*FORMATS]), help="The format of IN, if its extension does not tell.")
-@click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
+@click.option("--from", "form", type=click.Choice([*FORMATS]), help="The format of IN, if not that of its extension.")
+@click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) is rewarded.")
 @click.option(
     "--reward",
     "rewards",
     multiple=True,
     metavar="OUTPUT=NUMBER",
     callback=lambda context, option, values: dict(map(_output_reward, values)) or None,
-    help="What an output of AALpy's automata (.dot) pays that is not a number; others pay 0; may be repeated.",
+    help="The reward of an output of AALpy's automata (.dot) that is not a number, 0 by default; may be repeated.",
 )
 def convert_command(
     source: str,

@@ -29,9 +29,9 @@ MOST_SHOWN = 30
     type=click.Choice(("first", "each", "end")),
     default="first",
     show_default=True,
-    help="When to pay: the first time the trace so far satisfies it, each time, or by the whole episode.",
+    help="When to reward: the first time the trace so far satisfies it, each time, or by the whole episode.",
 )
-@click.option("--reward", type=float, default=1.0, show_default=True, help="The amount paid.")
+@click.option("--reward", type=float, default=1.0, show_default=True, help="The reward.")
 @click.option(
     "--syntax",
     type=click.Choice(("praemia", "spot", "ltlf2dfa")),
@@ -57,9 +57,9 @@ def machine_command(
     trace: str | None,
     max_states: int,
 ) -> None:
-    """Make the smallest machine that pays for FORMULA, such as "F(item & X F delivery)".
+    """Make the smallest machine that rewards FORMULA, such as "F(item & X F delivery)".
 
-    Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
+    Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and their rewards.
     """
     from praemia.files.load_save import require_writable, save_machine
     from praemia.machines.diagrams import Growth

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +16,7 @@ from praemia.cli.common import (
     RunOptions,
     complete_tasks,
     episodes_option,
+    file_option,
     is_typed,
     learners_option,
     parse_settings,
@@ -26,7 +27,8 @@ from praemia.cli.common import (
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
-from praemia.cli.output import emit, fields_text, json_option
+from praemia.cli.output import emit, fields_text, json_option, report_written
+from praemia.errors import ParameterError
 from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
+@file_option("--save", help="Write what the learner learned in its first run, for show --policy.")
 @json_option
 def run_command(
     task: str,
@@ -60,6 +63,7 @@ def run_command(
     allow_code: bool,
     runs: int,
     seed: int,
+    save: Path | None,
     **where: Any,
 ) -> int:
     """Run learners on TASK and print their exact regret, or in a black box what they earned.
@@ -72,9 +76,12 @@ def run_command(
     praemia run office-coffee --until-done --discount 0.9 --steps 20000
     """
     from praemia.experiments.jobs import Job, TaskText, learner_choices
+    from praemia.report.tables import returns_of
 
     if steps is not None and is_typed("episodes"):
         raise click.UsageError("--episodes and --steps together; give one of the two")
+    if save is not None and len(set(names)) > 1:
+        raise ParameterError("--save writes what one learner learned; give one --learner")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
     played = TaskText.of(task, allow_code, until_done=until_done or None, discount=discount)
@@ -87,7 +94,7 @@ def run_command(
     members, failures = _perform(jobs, RunOptions(**where))
     optimal = members[0].first.optimal_value if members else None
     is_box = bool(members) and optimal is None
-    rows = [_row(series) | (_returns(series) if is_box else _regret(series)) for series in members]
+    rows = [_row(series) | (returns_of(series) if is_box else _regret(series)) for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
     shared = {"task": played.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
@@ -99,17 +106,25 @@ def run_command(
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where['out']}" if where["out"] else ""
-        text += "\n\n" + _next_steps([task, *_variant_words(until_done, discount)], names)
+        words = [task, *_variant_words(until_done, discount, allow_code)]
+        text += "\n\n" + _next_steps(words, names, save, is_box=is_box)
+    if save is not None and members:
+        policy = members[0].first.policy
+        if policy is None:
+            raise ParameterError("--save: the stored run has no policy (--no-policies)")
+        policy.save(save)
+        report_written(save)
     emit({**shared, "learners": rows}, text)
     return report_failures(failures)
 
 
-def _variant_words(until_done: bool, discount: float | None) -> list[str]:
+def _variant_words(until_done: bool, discount: float | None, allow_code: bool) -> list[str]:
     """Return what was changed about the task as a user types it."""
-    return ["--until-done"] * until_done + ([] if discount is None else ["--discount", f"{discount:g}"])
+    flags = ["--until-done"] * until_done + ["--allow-code"] * allow_code
+    return flags + ([] if discount is None else ["--discount", f"{discount:g}"])
 
 
-def _next_steps(task: list[str], names: Sequence[str]) -> str:
+def _next_steps(task: list[str], names: Sequence[str], save: Path | None, *, is_box: bool) -> str:
     """Say how to compare the learner, and how to see what it learned."""
     own, other = names[0], "headroom" if names[0] == "ucbvi-prm" else "ucbvi-prm"
     learner = [] if own == "headroom" else ["--learner", own]
@@ -120,6 +135,10 @@ def _next_steps(task: list[str], names: Sequence[str]) -> str:
     }
     if len(names) > 1:
         del steps["compare"]
+    if is_box:  # no optimum is known
+        del steps["see the optimum"]
+    if save is not None:
+        steps["see what it does"] = ["show", *task, "--policy", str(save)]
     return fields_text({what: shlex.join(["praemia", *words]) for what, words in steps.items()})
 
 
@@ -170,18 +189,6 @@ def _regret(series: Series) -> dict[str, Any]:
         "regret_mean": float(series.final.mean()),
         "regret_std": series.spread if series.num_runs > 1 else None,
         "late_slope": series.late_slope,
-    }
-
-
-def _returns(series: Series) -> dict[str, Any]:
-    """Return what a learner earned per episode in a black box, whose optimum is not known."""
-    means = [float(run.returns.mean()) for run in series.runs]
-    last = max(1, series.num_episodes // 10)
-    return {
-        "return": means,
-        "return_mean": statistics.fmean(means),
-        "return_std": statistics.stdev(means) if len(means) > 1 else None,
-        "late_return": statistics.fmean(float(run.returns[-last:].mean()) for run in series.runs),
     }
 
 

@@ -51,6 +51,7 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
     Without --out it is printed as text; --episode plays an episode in the terminal. With --machine, or where TASK is a
     file with just a machine, the machine is drawn: as Mermaid text, or into a file.
     """
+    from praemia.envs.black_box import BlackBox
     from praemia.files.load_save import load
     from praemia.files.resolving import looks_like_file, resolve_task
     from praemia.machines.machine import RewardMachine
@@ -69,6 +70,11 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
         require("PIL")
     problem: Any = resolve_task(task, **variant)
     given_policy = named_policy(policy)
+    if given_policy is None and isinstance(problem, BlackBox):
+        raise ParameterError(
+            f"the optimum of {problem.name!r}, a black box, is not known; give --policy FILE, which praemia run "
+            f"{task} --save FILE writes"
+        )
     with display():
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
@@ -94,18 +100,21 @@ def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
     from praemia.pictures.episodes import save_gif
     from praemia.planning.exact import solve
     from praemia.simulation.rollout import rollout
+    from praemia.tasks.task import Task
 
     episode = rollout(problem, solve(problem).policy if given_policy is None else given_policy, seed)
-    if out is None and sys.stdout.isatty():
+    if out is None and sys.stdout.isatty() and isinstance(problem, Task):
         _animate(episode)
     elif out is None:
         echo(str(episode))
     else:
         if out.suffix.lower() == ".txt":
             write_whole(out, f"{episode}\n".encode())
-        else:
+        elif isinstance(problem, Task):
             with display() as progress:
                 save_gif(episode, out, progress.count("frames"))
+        else:
+            episode.save(out)
         report_written(out)
 
 
@@ -171,13 +180,15 @@ def watch_command(
     from praemia.experiments.runner import run_in_memory
     from praemia.pictures.task_picture import task_picture
     from praemia.report.watch_page import LearningPage
-    from praemia.tasks.task import require_task
+    from praemia.tasks.task import Task
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
     if run_file is None:
         problem = TaskText.of(task, **variant)
-        task_picture(require_task(problem.make(), "the page"))  # a task that is too large is refused before the work
+        made = problem.make()
+        if isinstance(made, Task):
+            task_picture(made)  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
         with display() as progress:
             job = Job(problem, choice, episodes, (seed, 0))
@@ -192,7 +203,7 @@ def watch_command(
         problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:
         report = progress.count("episodes")
-        watched = require_task(problem.make(), "the page")
+        watched = problem.make()
         page = LearningPage.of(watched, choice.make(), run, lambda played: report(played, run.num_episodes))
     path = out or Path(f"{slug(page.task.name)}-{slug(run.learner)}.html")
     page.save(path)
@@ -214,7 +225,7 @@ def _watched(page: LearningPage, path: Path) -> dict[str, Any]:
         "plans_shown": len(page.plans),
         "optimal_value": run.optimal_value,
         "last_value": float(run.plan_values[-1]),
-        "regret": float(run.regret[-1]),
+        "regret": None if run.optimal_value is None else float(run.regret[-1]),
     }
 
 

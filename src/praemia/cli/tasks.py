@@ -1,4 +1,4 @@
-"""``praemia solve``, ``envs`` and ``learners``: what a task is worth, and what is built in."""
+"""``praemia solve``, ``envs`` and ``learners``: the optimal value of a task, and what is built in."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ __all__ = ["counterfactual_replay"]
 def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[str, Any]:
     """Return the arguments that give DQN, SAC, TD3 or DDPG a replay buffer with counterfactual experience.
 
-    Whenever a step is stored, so is what it would have been in every other machine state: the same action and the same
-    move of the environment, with the machine's next state and reward drawn from that state's law, and with an end of
-    its own if the episode would have ended there (``until_done``). A time limit does not count as termination, as
-    always in stable-baselines3.
+    Whenever a step is stored, so is what it would have been in every other machine state, of all machines if there are
+    several: the same action and the same move of the environment, with the machine's next state and reward sampled for
+    that state, and terminated if the episode would have ended there (``until_done``). Stage rewards and shaping are
+    those of that state. A time limit does not count as termination, as always in stable-baselines3.
 
     ``buffer_size`` counts everything stored: with M machine states a buffer of a million holds a million / M
     steps of the environment. ``learning_starts`` and ``train_freq`` count steps of the environment, as always.
@@ -33,7 +33,7 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
     env : a ``praemia.MachineWrapper`` or a ``praemia.envs.TaskEnv``, perhaps within other wrappers, or a vector
         environment of stable-baselines3 made of such. Wrappers around it must leave rewards and the machine state in
         the observations alone; ``gymnasium.wrappers.FlattenObservation`` may be the outermost one.
-    seed : of the machine's moves in steps that did not happen. They have a generator of their own.
+    seed : of the machine's moves in steps that did not happen, which have a generator for themselves.
 
     Examples
     --------

@@ -54,9 +54,9 @@ class Counterfactuals:
         """Return the step from ``state`` to ``next_state``, with its ``info``, in all other machine states."""
         env_step, label, stages = info["environment"], frozenset(info["label"]), info.get("stage_rewards", {})
         truncated = env_step["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out
-        steps = []
+        own, steps = self._machine_state(state), []
         for m in self._sources:
-            if m == self._machine_state(state):
+            if m == own:
                 continue
             m_next, reward, terminated = self.view.step(m, label, env_step, stages, self._rng)
             reward += self.view.shaping_reward(m, m_next, terminated)

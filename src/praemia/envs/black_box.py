@@ -6,10 +6,12 @@ the user's function ``encode``. An episode may end before the horizon: the steps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from copy import deepcopy
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from praemia.envs.indexing import MAX_SIZE, EncodedIndex, FiniteIndex, Index
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
@@ -118,6 +120,14 @@ class BlackBox(BaseTask):
         """Whether an index does not determine the observation: labels are known for steps taken alone."""
         return isinstance(self.observations, EncodedIndex)
 
+    def for_run(self, codes: Mapping[Hashable, int] | None = None) -> BlackBox:
+        """Return the same box with indices of its own, for one run; ``codes`` are those that it begins with."""
+        fresh, index = copy(self), self.observations.for_run()
+        if codes and isinstance(index, EncodedIndex):
+            index = EncodedIndex(index.encode, index.size, codes)
+        fresh.__dict__["observations"] = index
+        return fresh
+
     @property
     def labelling(self) -> Labelling:
         """The labels of all transitions, for learners that need those of steps not taken; ``info`` is then empty."""
@@ -148,7 +158,14 @@ class BlackBox(BaseTask):
         That is never the environment's own array, which the next step may overwrite.
         """
         o = self.observations.number(observed)
-        return o, self.observations.element(o) if isinstance(self.observations, FiniteIndex) else deepcopy(observed)
+        if isinstance(self.observations, FiniteIndex):
+            return o, self.observations.element(o)
+        return o, self.copied(observed)
+
+    @staticmethod
+    def copied(observed: Any) -> Any:
+        """Return an observation that the environment cannot overwrite."""
+        return observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
 
     def step_name(self, o: int, a: int, z: int) -> str:
         """Write a step (o, a, o') with the names of its parts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral
@@ -20,24 +21,66 @@ if TYPE_CHECKING:
 
 
 class BoxCells:
-    """The cells between the ``edges`` of each number of a Box; ``cells`` makes them."""
+    """The cells between the ``edges`` of each number of a Box; ``cells`` makes them.
 
-    def __init__(self, edges: Sequence[NDArray[np.float64]]) -> None:
-        self.edges = edges
+    Attributes
+    ----------
+    edges : for each number, where it is divided. low, high : its bounds. shape : how many parts each has.
+    axes : a name for each number; units : a unit for each. Both may be None.
+    """
+
+    def __init__(
+        self,
+        edges: Sequence[NDArray[np.float64]],
+        bounds: Sequence[tuple[float, float]],
+        axes: tuple[str, ...] | None = None,
+        units: tuple[str, ...] | None = None,
+    ) -> None:
+        self.edges, self.bounds, self.axes, self.units = edges, bounds, axes, units
         self.shape = tuple(len(inner) + 1 for inner in edges)
         self.num_observations = math.prod(self.shape)
+        self._divided = [(inner.tolist(), len(inner) + 1) for inner in edges]
 
     def __call__(self, element: ArrayLike) -> int:
         try:
-            values = np.asarray(element, dtype=np.float64).ravel()
+            values = np.asarray(element, dtype=np.float64).ravel().tolist()
         except (TypeError, ValueError):
-            values = np.empty(0)
-        if len(values) != len(self.edges) or np.isnan(values).any():
-            raise ModelError(f"{brief(element)} is in no cell; expected {len(self.edges)} numbers that are not NaN")
+            values = []
         index = 0
-        for value, inner in zip(values, self.edges, strict=True):
-            index = index * (len(inner) + 1) + int(np.searchsorted(inner, value, side="right"))
-        return index
+        if len(values) == len(self._divided):
+            for value, (inner, count) in zip(values, self._divided, strict=True):
+                if value != value:
+                    break
+                index = index * count + bisect_right(inner, value)
+            else:
+                return index
+        raise ModelError(f"{brief(element)} is in no cell; expected {len(self.edges)} numbers that are not NaN")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoxCells) and self._divided == other._divided
+
+    __hash__ = object.__hash__
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the cells as plain data."""
+        bounds = [[None if math.isinf(end) else end for end in ends] for ends in self.bounds]
+        return {
+            "edges": [inner for inner, _ in self._divided],
+            "bounds": bounds,
+            "axes": self.axes,
+            "units": self.units,
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> BoxCells:
+        """Return the cells that ``as_data`` wrote."""
+        infinite = -math.inf, math.inf
+        bounds = [
+            (infinite[0] if low is None else float(low), infinite[1] if high is None else float(high))
+            for low, high in data["bounds"]
+        ]
+        edges = [_edges(i, inner, *ends) for i, (inner, ends) in enumerate(zip(data["edges"], bounds, strict=True))]
+        return cls(edges, bounds, *(_texts(name, data[name], len(edges)) for name in ("axes", "units")))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -45,7 +88,13 @@ class BoxCells:
         return tuple(",".join(map(str, place)) for place in np.ndindex(self.shape))
 
 
-def cells(space: spaces.Box, bins: int | Sequence[int | Sequence[float]]) -> BoxCells:
+def cells(
+    space: spaces.Box,
+    bins: int | Sequence[int | Sequence[float]],
+    *,
+    names: Sequence[str] | None = None,
+    units: Sequence[str] | None = None,
+) -> BoxCells:
     """Divide a Box into cells, to be given as ``encode=``.
 
     Parameters
@@ -54,6 +103,7 @@ def cells(space: spaces.Box, bins: int | Sequence[int | Sequence[float]]) -> Box
     bins : into how many parts each of its numbers is divided, one for all or one for each; a list of increasing numbers
         says where to divide. A number without finite bounds needs such a list. What lies outside is in the outermost
         cell.
+    names, units : a name and a unit for each of its numbers, for pictures.
 
     Examples
     --------
@@ -76,11 +126,21 @@ def cells(space: spaces.Box, bins: int | Sequence[int | Sequence[float]]) -> Box
         raise ParameterError(
             f"bins has {len(each)} entries; expected one number, or an entry for each of {len(bounds)}"
         )
-    made = BoxCells([_edges(i, part, *ends) for i, (part, ends) in enumerate(zip(each, bounds, strict=True))])
+    edges = [_edges(i, part, *ends) for i, (part, ends) in enumerate(zip(each, bounds, strict=True))]
+    made = BoxCells(edges, bounds, _texts("names", names, len(bounds)), _texts("units", units, len(bounds)))
     if made.num_observations > MAX_SIZE:
         count = magnitude(made.num_observations)
         raise ParameterError(f"bins: they make {count} cells, more than {MAX_SIZE:,}; give fewer bins")
     return made
+
+
+def _texts(what: str, texts: Any, count: int) -> tuple[str, ...] | None:
+    """Check a text for each number of a Box."""
+    if texts is None:
+        return None
+    if isinstance(texts, str) or len(texts) != count or not all(isinstance(text, str) for text in texts):
+        raise ParameterError(f"{what}={texts!r}; expected a text for each of {count} numbers")
+    return tuple(texts)
 
 
 def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ makes one for a Box.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import reduce
 from numbers import Integral
 from operator import getitem
@@ -41,8 +41,9 @@ class FiniteIndex:
             raise ModelError(f"{what} space is {space} with {count}; {remedy}")
         self._elements: dict[int, Any] = {}
 
-    def forget(self) -> None:
-        """Keep the indices: the space fixes them."""
+    def for_run(self) -> FiniteIndex:
+        """Return the index itself: the space fixes it."""
+        return self
 
     def number(self, element: Any) -> int:
         """Return the index of an element; a ModelError if it has none."""
@@ -118,6 +119,39 @@ def _build(space: Any, values: Iterator[int]) -> Any:
     return array
 
 
+def space_as_data(space: Any) -> dict[str, Any]:
+    """Return a finite space as plain data."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Tuple):
+        return {"tuple": [space_as_data(part) for part in space.spaces]}
+    if isinstance(space, spaces.Dict):
+        return {"dict": {key: space_as_data(part) for key, part in space.spaces.items()}}
+    if isinstance(space, spaces.Discrete):
+        return {"discrete": [int(space.n), int(space.start)]}
+    if isinstance(space, spaces.MultiDiscrete):
+        return {"multi_discrete": [space.nvec.tolist(), space.start.tolist()]}
+    return {"multi_binary": list(space.shape)}
+
+
+def space_from_data(data: Any) -> spaces.Space[Any]:
+    """Return the space that ``space_as_data`` wrote."""
+    from gymnasium import spaces
+
+    ((kind, parts),) = data.items()
+    if kind == "tuple":
+        return spaces.Tuple([space_from_data(part) for part in parts])
+    if kind == "dict":
+        return spaces.Dict({str(key): space_from_data(part) for key, part in parts.items()})
+    if kind == "discrete":
+        return spaces.Discrete(parts[0], start=parts[1])
+    if kind == "multi_discrete":
+        return spaces.MultiDiscrete(np.array(parts[0]), start=np.array(parts[1]))
+    if kind == "multi_binary":
+        return spaces.MultiBinary(parts)
+    raise ModelError(f"unknown space {kind!r}")
+
+
 def _name(element: Any) -> str:
     """Write an element as ``3``, ``[2 0]``, ``(3, [2 0])`` or ``floor=3 doors=[2 0]``."""
     if isinstance(element, tuple):
@@ -134,20 +168,32 @@ class EncodedIndex:
     ``size`` is the limit of its values.
     """
 
-    def __init__(self, encode: Callable[[Any], Hashable], size: int) -> None:
+    def __init__(
+        self, encode: Callable[[Any], Hashable], size: int, codes: Mapping[Hashable, int] | None = None
+    ) -> None:
         self.encode, self.size = encode, size
-        self._indices: dict[Hashable, int] = {}
-        self._is_integer: bool | None = None  # unknown before the first element
-        self.renumberings = np.zeros(1, dtype=np.int64)  # how often indices were forgotten
+        self._indices: dict[Hashable, int] = dict(codes or {})
+        self._is_integer: bool | None = False if codes else None  # None: unknown before the first element
 
-    def forget(self) -> None:
-        """Begin anew, so that a run depends on its seed alone."""
-        self.renumberings += bool(self._indices)  # integers stay as they are
-        self._indices, self._is_integer = {}, None
+    def for_run(self) -> EncodedIndex:
+        """Return an empty index for a run, which thus depends on its seed alone."""
+        return EncodedIndex(self.encode, self.size)
+
+    @property
+    def codes(self) -> dict[Hashable, int] | None:
+        """The index of each value so far; None where the function returns integers, or has not been called."""
+        return dict(self._indices) or None
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether the function is one of praemia's own, which a file can hold."""
+        return hasattr(self.encode, "as_data")
 
     def number(self, element: Any) -> int:
         """Return the index of an element; a ModelError if the function does not give it one."""
         code: Any = self.encode(element)
+        if type(code) is int and self._is_integer and 0 <= code < self.size:  # as fast as can be
+            return code
         is_integer = isinstance(code, Integral) and not isinstance(code, bool)
         if self._is_integer is None:
             self._is_integer = is_integer

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, located
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import require_machine
@@ -49,9 +49,10 @@ class MachineView:
         self.states = tuple(state for machine in machines for state in machine.states)
         self.initials = [i + m.index[m.initial] for i, m in zip(self._firsts, machines, strict=True)]
         self.space = with_machine_state(inner, len(self.states))
-        done = [i + m for i, one in zip(self._firsts, machines, strict=True) for m in one.settled_states]
-        self.done_states = frozenset(done if until_done else ())
-        potentials = [np.zeros(m.num_states) if shaping is None else m.potential(shaping) for m in machines]
+        done = zip(self._firsts, machines, strict=True) if until_done else ()
+        self.done_states = frozenset(first + m for first, machine in done for m in machine.settled_states)
+        with located("shaping"):
+            potentials = [np.zeros(m.num_states) if shaping is None else m.potential(shaping) for m in machines]
         self.potentials = np.concatenate(potentials)
         self._samplers = [MachineSampler(machine) for machine in machines]
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, TypeAlias
 
-from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
+from praemia.envs.indexing import FiniteIndex
+from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, located
 from praemia.labels import Predicates
 from praemia.machines.labels import Label, as_label, by_proposition
 from praemia.machines.machine import RewardMachine
@@ -31,15 +32,19 @@ class StepLabeller:
     where that is known beforehand; ``met`` are the labels so far.
     """
 
-    def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any) -> None:
+    def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any = None) -> None:
         self._function = _function_of(labels)
         self._propositions, self.met = machine.propositions, {frozenset[str]()}
         self.declared: Label | None = None
         if isinstance(labels, Predicates):
-            labels.require_spaces(env.observation_space, env.action_space)
+            if env is not None:
+                labels.require_spaces(env.observation_space, env.action_space)
             self.declared = labels.propositions
         elif isinstance(labels, Mapping):
-            values = labels if by_proposition(labels) else labels.values()
+            functions = by_proposition(labels)
+            if functions is None:
+                _require_elements(labels, env.observation_space)
+            values = labels if functions else labels.values()
             self.declared = frozenset().union(*(as_label(value, "a label") for value in values))
         as_label(sorted(self.declared or ()), "labels: their dictionary", self._propositions)
 
@@ -48,7 +53,7 @@ class StepLabeller:
         found = self._function(o, a, o_next, info)
         try:
             label: Any = frozenset((found,) if isinstance(found, str) else found)
-            if label in self.met:
+            if label in self.met and not isinstance(found, Mapping):
                 return label  # type: ignore[no-any-return]
         except TypeError:  # not several names: refused below
             label = found
@@ -72,6 +77,17 @@ def _function_of(labels: LabelsOfSteps) -> StepLabels:
             "info that holds them"
         )
     return labels
+
+
+def _require_elements(observations: Iterable[Any], space: Any) -> None:
+    """Refuse an observation that a finite space does not have: its label would never occur."""
+    try:
+        index = FiniteIndex(space)
+    except ModelError:  # not finite: anything may be observed
+        return
+    with located("labels"):
+        for observation in observations:
+            index.number(observation)
 
 
 def _from_table(table: dict[Any, Any], o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> str | Iterable[str]:

@@ -68,7 +68,7 @@ class TaskText:
 
     @property
     def digest(self) -> str:
-        """A short digest of the text: it tells tasks of one name apart."""
+        """A short digest of the text, which distinguishes tasks of one name."""
         return _digest(self.text)
 
     def make(self) -> Task | BlackBox:

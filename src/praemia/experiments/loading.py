@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import FileError, ParameterError, PraemiaError, unknown_name
 from praemia.experiments import BUILT_IN
 from praemia.experiments.experiment import NUM_EPISODES, NUM_RUNS, Claim, Experiment, Group, Setting
@@ -210,7 +211,18 @@ class _Reader:
             others = [column for column in players if column != of]
             than = others if part.than is None else [_place("learner", name, titles) for name in part.than]
             rows = range(len(names)) if part.on is None else [_place("task", name, names) for name in part.on]
+            _require_regret([settings[row].task for row in rows])
         return Claim(part, of, tuple(than) if part.measure in COMPARING else (), tuple(rows))
+
+
+def _require_regret(tasks: Iterable[TaskText]) -> None:
+    """Refuse black boxes, which only a file of the user's can be."""
+    for task in tasks:
+        if task.allow_code is not None and isinstance(task.make(), BlackBox):
+            raise ParameterError(
+                f"a claim compares regrets, and that in the black box {task.name!r} is not known; name the claim's "
+                "tasks with 'on', without it"
+            )
 
 
 def _lacks(group: GroupPart, key: str) -> bool:

@@ -65,7 +65,11 @@ def perform(job: Job) -> Run | Failure:
             failures_named(type(learner), job.learner.code),
             report_progress(job.length) as on_progress,
         ):
-            length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps, "test_every": job.test_every}
+            length: dict[str, Any] = {
+                "num_episodes": job.num_episodes,
+                "num_steps": job.num_steps,
+                "test_every": job.test_every,
+            }
             run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
     except LearnerFailure as error:
         return Failure(job, str(error))
@@ -115,7 +119,7 @@ def run_into_store(
     progress.start(mine, todo)
 
     def keep(run: Run) -> None:
-        store.write(run if keep_policies else replace(run, final_policy=None, learned_policy=None))
+        store.write(run if keep_policies else replace(run, final_policy=None, policy=None))
 
     return _run(todo, keep, progress, num_workers, address)
 

@@ -97,7 +97,7 @@ class LearnerPart(Part):
 
 
 class ClaimPart(Part):
-    """A claim: a measure, and the question that is asked about it.
+    """A claim: a measure, and the question about it.
 
     Attributes
     ----------

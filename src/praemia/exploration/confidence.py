@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import one_by_one
-from praemia.errors import require_fraction
+from praemia.errors import ModelError, require_fraction
 from praemia.exploration.dataset import Dataset
 
 
@@ -44,6 +44,7 @@ class Confidence:
 def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
     """Return the confidence set of a dataset; it fails with probability ``failure_prob`` at most."""
     require_fraction("failure_prob", failure_prob)
+    require_one_label(dataset, "a certificate")
     num_pairs, shape = dataset.visits.size, dataset.visits.shape
     level = failure_prob / (num_pairs + 1)
     kl, tv = _distances(dataset.pairs, dataset.counts, num_pairs, dataset.num_successors, level)
@@ -51,6 +52,15 @@ def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
     rows = np.zeros(len(first), dtype=np.int64)
     start_tv = _distances(rows, first, 1, dataset.num_observations, level)[1]
     return Confidence(kl.reshape(shape), tv.reshape(shape), float(start_tv[0]))
+
+
+def require_one_label(dataset: Dataset, what: str) -> None:
+    """Refuse data in which a transition has several labels: how many there can be is not known."""
+    if dataset.labels is not None:
+        raise ModelError(
+            f"{what} needs one label for each (o, a, o'), and this data has several for some, as where a threshold is "
+            "inside a cell; divide the cells there (bins), or learn with simulate(…, data=…)"
+        )
 
 
 def _distances(

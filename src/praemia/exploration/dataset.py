@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.machines.labels import Labelling, SeenLabels
+from praemia.machines.labels import Label, Labelling, SeenLabels
 from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.envs.black_box import BlackBox
 
 Column: TypeAlias = NDArray[np.int64]
 
@@ -42,6 +45,9 @@ class Dataset:
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     sources : how the data was collected, one entry for each part.
     can_end : whether episodes may end before the horizon, whether or not one was seen to.
+    labels : int64[E], the label of each transition seen, an index into ``label_sets``, where one (o, a, o') has several
+        labels, as in a black box with ``encode``; None where the labelling says all.
+    encoding : how a black box indexes its observations, as plain data.
 
     Examples
     --------
@@ -70,11 +76,15 @@ class Dataset:
     sources: tuple[dict[str, Any], ...] = field(default=())
     can_end: bool = False
     discount: float = 1.0
+    labels: Column | None = None
+    label_sets: tuple[Label, ...] = ()
+    encoding: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         require_discount(self.discount)
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
-        lengths = {len(self.pairs), len(self.successors), len(self.ends), len(self.counts)}
+        columns = (self.pairs, self.successors, self.ends, self.counts, self.labels)
+        lengths = {len(column) for column in columns if column is not None}
         if len(lengths) != 1 or self.first_counts.shape != (size,):
             raise ModelError("a dataset whose arrays have inconsistent sizes")
         if self.ends.any() and not self.can_end:
@@ -89,7 +99,8 @@ class Dataset:
             or self.successors.min() < 0
             or self.successors.max() >= size
             or self.counts.min() < 1
-            or np.any(np.diff(self.pairs * (2 * size) + self.targets) <= 0)
+            or np.any(np.diff(self._keys) <= 0)
+            or (self.labels is not None and (self.labels.min() < 0 or self.labels.max() >= len(self.label_sets)))
         ):
             shape = f"{size} observations and {self.num_actions} actions"
             raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
@@ -111,6 +122,22 @@ class Dataset:
     def targets(self) -> Column:
         """int64[E], o' of each transition seen, or O + o' where the episode ended there."""
         return self.successors + self.num_observations * self.ends
+
+    @property
+    def _keys(self) -> Column:
+        """int64[E], what the transitions are in the order of."""
+        keys = self.pairs * (2 * self.num_observations) + self.targets
+        return keys if self.labels is None else keys * len(self.label_sets) + self.labels
+
+    @cached_property
+    def labelled(self) -> tuple[NDArray[np.integer[Any]], Sequence[Label]]:
+        """The label of each transition seen, as an index, and the labels."""
+        return self.labelling.of(*self.transitions) if self.labels is None else (self.labels, self.label_sets)
+
+    @property
+    def seen_propositions(self) -> Label:
+        """The propositions of the labels, as far as they are known."""
+        return self.labelling.propositions().union(*self.label_sets)
 
     @property
     def transitions(self) -> tuple[Column, Column, Column]:
@@ -153,7 +180,15 @@ class Dataset:
     @property
     def kind(self) -> dict[str, Any]:
         """What data must have in common to be merged."""
-        names = ("num_observations", "num_actions", "horizon", "discount", "observation_names", "action_names")
+        names = (
+            "num_observations",
+            "num_actions",
+            "horizon",
+            "discount",
+            "observation_names",
+            "action_names",
+            "encoding",
+        )
         rules = frozenset(self.labelling.rules) if self.labels_known else None
         return {**{name: getattr(self, name) for name in names}, "labels": rules}
 
@@ -172,6 +207,27 @@ class Dataset:
                     f"two parts explored with seed {', '.join(map(str, seed))}: they are not independent, and what "
                     "happened once would count twice; use another seed"
                 )
+
+    @classmethod
+    def from_episodes(cls, episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
+        """Count episodes that were not played here, such as those of a log.
+
+        Parameters
+        ----------
+        episodes : each a list of steps (observation, action, next observation), in the environment's own terms, from
+            ``reset`` on; with the step's ``info``, where labels need it, and whether it terminated the episode.
+        task : the black box or task that they are of: it has the labels, and indexes observations and actions.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> data = praemia.Dataset.from_episodes([[(0, 1, 1), (1, 1, 2)]], praemia.envs.riverswim(3))
+        >>> data.num_episodes, data.num_transitions
+        (1, 2)
+        """
+        from praemia.exploration.counted import from_episodes
+
+        return from_episodes(episodes, task)
 
     def merge(self, *others: Dataset) -> Dataset:
         """Merge datasets of one environment, which must be independent: explored with different seeds.
@@ -201,6 +257,10 @@ class Dataset:
         if not self.labels_known and set(zip(states[:-1], choices, states[1:], strict=True)) - seen:
             raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
         ends = ended & (np.arange(len(choices)) == len(choices) - 1)
+        if self.labels is not None:
+            raise ModelError(
+                "a transition of this data has several labels; append with Dataset.from_episodes and merge"
+            )
         columns = add_up(
             states[:-1] * self.num_actions + choices,
             states[1:] + self.num_observations * ends,
@@ -246,7 +306,8 @@ class Dataset:
     def to_bytes(self) -> bytes:
         """Return the dataset as a file's bytes; equal datasets give equal bytes."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return FILE.pack({**values, "labels": [rule.as_list() for rule in self.labelling.rules]})
+        rules, sets = [rule.as_list() for rule in self.labelling.rules], [sorted(label) for label in self.label_sets]
+        return FILE.pack({**values, "rules": rules, "label_sets": sets})
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
@@ -263,35 +324,53 @@ class Dataset:
         return f"Dataset({plural(self.num_episodes, 'episode')}: {sizes})"
 
 
-def add_up(pairs: Column, targets: Column, counts: Column | int, num_observations: int) -> dict[str, Any]:
+def add_up(
+    pairs: Column,
+    targets: Column,
+    counts: Column | int,
+    num_observations: int,
+    labels: NDArray[np.integer[Any]] | None = None,
+) -> dict[str, Any]:
     """Add up the counts of equal transitions; return the columns of a dataset by name, in order.
 
-    A target is o', or O + o' where the episode ended there.
+    A target is o', or O + o' where the episode ended there. With ``labels``, one for each transition, those that differ
+    in them are not equal.
     """
-    keys, places = np.unique(pairs * (2 * num_observations) + targets, return_inverse=True)
+    keys = pairs * (2 * num_observations) + targets
+    num_labels = 1 if labels is None else int(labels.max(initial=0)) + 1
+    keys, places = np.unique(keys if labels is None else keys * num_labels + labels, return_inverse=True)
     added = np.zeros(len(keys), dtype=np.int64)
     np.add.at(added, places, counts)
+    keys, numbers = np.divmod(keys, num_labels)
     pairs, targets = np.divmod(keys, 2 * num_observations)
     ends, successors = np.divmod(targets, num_observations)
-    return {"pairs": pairs, "successors": successors, "ends": ends > 0, "counts": added}
+    own = {} if labels is None else {"labels": numbers}
+    return {"pairs": pairs, "successors": successors, "ends": ends > 0, "counts": added, **own}
 
 
 def _merged(first: Dataset, second: Dataset) -> Dataset:
     """Add up two parts; refuse those that label a transition in two ways."""
-    if not first.labels_known:
-        labels = SeenLabels()
-        for part in (first, second):
-            numbers, sets = part.labelling.of(*part.transitions)
+    both, several = (first, second), first.labels is not None or second.labels is not None
+    labels, sets = None, tuple[Label, ...]()
+    if several:
+        sets = tuple(dict.fromkeys((frozenset(), *first.labelled[1], *second.labelled[1])))
+        number_of = {label: i for i, label in enumerate(sets)}
+        own = [np.array([number_of[label] for label in part.labelled[1]])[part.labelled[0]] for part in both]
+        labels = np.concatenate(own)
+    elif not first.labels_known:
+        seen = SeenLabels()
+        for part in both:
+            numbers, own_sets = part.labelled
             steps = zip(*map(np.ndarray.tolist, part.transitions), strict=True)
             for step, number in zip(steps, numbers, strict=True):
-                labels.add(step, sets[number])
-    both = (first, second)
+                seen.add(step, own_sets[number])
     pairs, targets, counts = (
         np.concatenate([getattr(part, n) for part in both]) for n in ("pairs", "targets", "counts")
     )
     return replace(
         first,
-        **add_up(pairs, targets, counts, first.num_observations),
+        **add_up(pairs, targets, counts, first.num_observations, labels),
+        label_sets=sets,
         can_end=first.can_end or second.can_end,
         first_counts=first.first_counts + second.first_counts,
         labelling=Labelling(tuple(dict.fromkeys((*first.labelling.rules, *second.labelling.rules)))),

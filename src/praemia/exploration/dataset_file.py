@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 FILE = ArchiveKind(
     "praemia dataset",
     "a dataset",
-    5,
+    6,
     fields={
         **dict.fromkeys(("num_observations", "num_actions", "horizon"), (int,)),
         **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
-        **dict.fromkeys(("propositions", "sources", "labels"), (list,)),
+        **dict.fromkeys(("propositions", "sources", "rules", "label_sets"), (list,)),
+        "encoding": (dict, type(None)),
         **dict.fromkeys(("labels_known", "can_end"), (bool,)),
         "discount": (float,),
     },
     arrays={
         **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
         "ends": ArrayType("b"),
+        "labels": ArrayType("i", is_optional=True),
     },
 )
 DTYPES = {"i": np.int64, "b": np.bool_}
@@ -37,10 +39,13 @@ def arguments(values: dict[str, Any], where: str) -> dict[str, Any]:
     """Return the arguments of a dataset from the fields and arrays of a file."""
     _check_header(values)
     require_memory(8 * values["num_observations"] * values["num_actions"], f"reading {where}")
-    labelling = _labelling(values.pop("labels"))
+    labelling, sets = _labelling(values.pop("rules")), values.pop("label_sets")
+    if not all(isinstance(label, list) and all(isinstance(name, str) for name in label) for label in sets):
+        raise DamageError("its header has labels that are not lists of names")
     header = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    arrays = {name: values[name].astype(DTYPES[kind.dtype_kinds]) for name, kind in FILE.arrays.items()}
-    return {**header, **arrays, "labelling": labelling}
+    kinds = {name: DTYPES[kind.dtype_kinds] for name, kind in FILE.arrays.items()}
+    arrays = {name: None if values[name] is None else values[name].astype(kind) for name, kind in kinds.items()}
+    return {**header, **arrays, "labelling": labelling, "label_sets": tuple(map(frozenset, sets))}
 
 
 def _check_header(header: Mapping[str, Any]) -> None:

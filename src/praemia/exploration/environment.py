@@ -16,6 +16,7 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
+from praemia.exploration.counted import encoding_of
 from praemia.exploration.dataset import Dataset, add_up
 from praemia.exploration.estimate import require_readable
 from praemia.learners.base import Learner
@@ -42,8 +43,7 @@ class Environment:
     def __init__(self, source: Task | BlackBox) -> None:
         if not isinstance(source, Task | BlackBox):
             raise ParameterError(f"cannot explore {type(source).__name__}; expected a Task or a BlackBox")
-        if isinstance(source, BlackBox):
-            source.observations.forget()
+        source = source.for_run() if isinstance(source, BlackBox) else source
         self.source, self.worlds = source, list[World]()
         self.horizon = source.max_steps
         self._seen = SeenLabels(frozenset({HERE}))
@@ -129,6 +129,7 @@ class Environment:
             sources=({"task": source.name, **record},),
             can_end=can_end,
             discount=source.discount,
+            encoding=encoding_of(source),
         )
 
 

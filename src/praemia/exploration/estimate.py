@@ -7,6 +7,7 @@ with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,11 @@ class Estimate:
         return self.dataset.labelling if self.labels is None else self.labels
 
     @property
+    def _labelled(self) -> tuple[NDArray[np.integer[Any]], Sequence[Label]]:
+        """The label of each transition seen, as an index, and the labels."""
+        return self.dataset.labelled if self.labels is None else self.labels.of(*self.dataset.transitions)
+
+    @property
     def labels_known(self) -> bool:
         """Whether the labels of transitions never seen are known."""
         return self.labels is not None or self.dataset.labels_known
@@ -72,7 +78,7 @@ class Estimate:
     @cached_property
     def never_seen(self) -> tuple[str, ...]:
         """The propositions that the machine reads and no transition of the data has."""
-        _, sets = self.labelling.of(*self.dataset.transitions)
+        _, sets = self._labelled
         return tuple(sorted(self.machine.reads.difference(*sets)))
 
     @cached_property
@@ -94,7 +100,7 @@ class Estimate:
     def model(self) -> Model:
         """p̂ with the machine as a model to plan in, in the unit range."""
         dataset = self.dataset
-        numbers, sets = self.labelling.of(*dataset.transitions)
+        numbers, sets = self._labelled
         exits = self.spec.exits.copy()
         exits[1:, UNKNOWN] = self.least[:-1]
         return Model.of_estimate(
@@ -143,7 +149,7 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling 
     labelling = dataset.labelling if labels is None else labels
     require_rules(labelling, dataset.num_observations, dataset.num_actions)
     if labelling.by_rules:  # of a function they cannot be known beforehand
-        produced = labelling.propositions()
+        produced = labelling.propositions() if labels is not None else dataset.seen_propositions
         require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 
 

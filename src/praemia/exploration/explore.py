@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
+from praemia.errors import ContradictionError, EnvironmentFailure, ParameterError, require_whole, unknown_name
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environment import Environment
 from praemia.exploration.estimate import Estimate
@@ -43,7 +43,6 @@ from praemia.planning.exact import solve
 from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Seed, seed_key
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 METHODS = ("uncertainty", "euler")
 FIRST_CHECK = 100  # episodes
@@ -113,10 +112,11 @@ def explore(
         else:
             world = environment.world(UncertaintyExplorer(scale=scale), count, (*key, COLLECT))
             record |= _uncertainty(environment, world, count, until, named, on_progress, on_check)
-    except ContradictionError as error:
-        data = environment.dataset(**record)
-        remedy = f"what was explored until then, {plural(data.num_episodes, 'episode')}, is kept: error.dataset"
-        raise ContradictionError(f"{error}; {remedy}", data) from None
+    except (ContradictionError, EnvironmentFailure) as error:
+        if any(world.counts.step_visits[0].any() for world in environment.worlds):
+            error.dataset = environment.dataset(**record)
+            error.add_note("what was explored until then is kept: error.dataset")
+        raise
     return environment.dataset(**record)
 
 

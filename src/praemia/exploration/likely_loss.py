@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from praemia.activity import OnProgress
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
+from praemia.exploration.confidence import require_one_label
 from praemia.exploration.estimate import Estimate
 from praemia.kernels.posteriors import Seen, new_sample, sample_model
 from praemia.kernels.records import Actions, ModelArrays
@@ -133,6 +134,7 @@ def likely_loss(
 ) -> LikelyLoss:
     """Return the likely loss of a policy [H, M, O]; ``on_progress`` is called with the draws so far and in total."""
     require_draws(draws, level)
+    require_one_label(estimate.dataset, "a likely loss")
     posterior = Posterior(estimate, seed)
     losses = np.sort(posterior.losses(policy, draws, on_progress))
     never_seen = estimate.never_seen if posterior.draws_labels else ()

@@ -109,7 +109,7 @@ def _encoding(
                 )
             cells(_line(space, low, high), [parts])
     with source.at("gymnasium", "observations"):
-        return cells(space, list(bins.values()))
+        return cells(space, list(bins.values()), names=list(bins))
 
 
 def _labels(
@@ -180,7 +180,7 @@ def box_record(box: BlackBox) -> dict[str, Any]:
     options = {key: value for key, value in spec.kwargs.items() if (key, value) != ("render_mode", PICTURES)}
     world: dict[str, Any] = {"id": spec.id, **({"options": options} if options else {})}
     if isinstance(box.encode, BoxCells):
-        names = getattr(labels, "names", None) or [f"x{i}" for i in range(len(box.encode.edges))]
+        names = box.encode.axes or getattr(labels, "names", None) or [f"x{i}" for i in range(len(box.encode.edges))]
         each = enumerate(zip(names, box.encode.edges, strict=True))
         world["observations"] = {name: _bins(box.env.observation_space, i, edges) for i, (name, edges) in each}
     elif box.encode is not None:

@@ -39,15 +39,17 @@ class Finding:
 
 def lint(subject: BaseTask | RewardMachine) -> list[Finding]:
     """Return what seems odd about a task, or about a machine, alone or in a black box, whatever labels it will meet."""
+    if isinstance(subject, RewardMachine):
+        return list(_odd_machine(subject, None))
     if not isinstance(subject, Task):
-        return list(_odd_machine(subject.machine if isinstance(subject, BaseTask) else subject, None))
+        return [*_odd_machine(subject.machine, None), *_dawdling(subject)]
     unreached = unreached_text(subject.mdp)
     first = [Finding("warning", unreached)] if unreached else []
     return [*first, *_odd_machine(subject.machine, subject), *_dawdling(subject)]
 
 
-def _dawdling(task: Task) -> Iterator[Finding]:
-    """Find where a reward is worth the same at the last step: waiting costs nothing, and nothing can fail or repeat."""
+def _dawdling(task: BaseTask) -> Iterator[Finding]:
+    """Find a task in which a late reward has the same value as an early one, and nothing is lost by waiting."""
     outcomes = {state: list(task.machine.possible_outcomes(state)) for state in task.machine.states}
     moves = [(state, out) for state, own in outcomes.items() for out in chain.from_iterable(own)]
     targets = {state: [out.target for out in chain.from_iterable(own)] for state, own in outcomes.items()}
@@ -55,7 +57,7 @@ def _dawdling(task: Task) -> Iterator[Finding]:
     is_free = all(out.reward.lowest >= 0.0 and out.probability == 1.0 for _, out in moves)
     repeats = any(state in closure([out.target], targets) for state, out in rewarded)
     if task.discount == 1.0 and rewarded and is_free and not repeats:
-        message = "without a discount a policy may dawdle: a reward is worth the same at the last step; with "
+        message = "without a discount a policy may dawdle: a reward at the last step has the same value; with "
         yield Finding("info", f"{message}'discount: 0.99' earlier is better", ("horizon",))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import FileError, ParameterError, did_you_mean, located
@@ -14,7 +14,7 @@ from praemia.files.building import read_task_file
 from praemia.files.formats.dot import read_dot
 from praemia.files.formats.drn import write_drn
 from praemia.files.formats.hoa import read_hoa
-from praemia.files.formats.txt import read_txt
+from praemia.files.formats.txt import StepFunctions, WithStages, read_txt
 from praemia.files.source import read_text
 from praemia.files.writing import dump, dump_as_json
 from praemia.machines.machine import RewardMachine
@@ -30,7 +30,7 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[..., Task | BlackBox | RewardMachine]
+    read: Callable[..., Any]
     options: tuple[str, ...] = ()
 
 
@@ -39,7 +39,7 @@ FORMATS = {
     for format in (
         Format("yaml", (".yaml", ".yml"), read_task_file, options=("allow_code",)),
         Format("json", (".json",), read_task_file, options=("allow_code",)),
-        Format("txt", (".txt",), read_txt),
+        Format("txt", (".txt",), read_txt, options=("functions",)),
         Format("dot", (".dot", ".gv"), read_dot, options=("rewards",)),
         Format("hoa", (".hoa",), read_hoa, options=("pay",)),
     )
@@ -57,7 +57,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     return FORMATS[name]
 
 
-def load(path: str | Path, format: str | None = None, **options: Any) -> Task | BlackBox | RewardMachine:
+def load(path: str | Path, format: str | None = None, **options: Any) -> Any:
     """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``.
 
     ``options`` are those of the file's format; None stands for one that is not given.
@@ -91,10 +91,25 @@ def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
     >>> praemia.load_task("river.yaml").horizon
     10
     """
-    loaded = load(path, allow_code=allow_code)
+    loaded: Task | BlackBox | RewardMachine = load(path, allow_code=allow_code)
     if isinstance(loaded, RewardMachine):
         raise FileError(f"{path}: this file holds just a machine; expected a task, with an mdp and a horizon too")
     return loaded
+
+
+@overload
+def load_machine(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    pay: str | None = None,
+    rewards: Mapping[str, float] | None = None,
+    functions: None = None,
+) -> RewardMachine: ...
+
+
+@overload
+def load_machine(path: str | Path, format: str | None = None, *, functions: StepFunctions) -> WithStages: ...
 
 
 def load_machine(
@@ -103,7 +118,8 @@ def load_machine(
     *,
     pay: str | None = None,
     rewards: Mapping[str, float] | None = None,
-) -> RewardMachine:
+    functions: StepFunctions | None = None,
+) -> RewardMachine | WithStages:
     """Load the machine of a file that holds just a machine, or a task.
 
     Parameters
@@ -112,6 +128,9 @@ def load_machine(
         file tell multiagent-rl-rm's machines from ours.
     pay : when acceptance by an automaton (HOA) is rewarded: at the "first" one, at "each", or at the "end".
     rewards : the rewards of outputs of AALpy's automata (DOT) that are not numbers; those that are not listed are 0.
+    functions : what the names of reward functions such as ``RewardControl()`` in a text file (txt) stand for: functions
+        (observation, action, next observation, info) → number. What is returned is then the machine, in which these
+        rewards are 0, and the dictionary for ``MachineWrapper(…, stage_rewards=)``.
 
     Raises
     ------
@@ -125,8 +144,8 @@ def load_machine(
     >>> praemia.load_machine("machine.yaml").states
     ('empty', 'loaded', 'done')
     """
-    loaded = load(path, format, pay=pay, rewards=rewards)
-    return loaded if isinstance(loaded, RewardMachine) else loaded.machine
+    loaded = load(path, format, pay=pay, rewards=rewards, functions=functions)
+    return loaded if isinstance(loaded, RewardMachine | tuple) else loaded.machine
 
 
 def require_writable(path: str | Path, kind: str) -> None:

@@ -198,6 +198,7 @@ class FormulaPart(Part):
 
 
 FORMULA_KEYS = frozenset({"ltlf", "regex"})
+WORLDS = ("mdp", "grid", "environment", "gymnasium")
 
 
 def machine_kind(value: Any) -> str:
@@ -293,9 +294,6 @@ StepTexts: TypeAlias = Annotated[
     Annotated[str, Tag("<single>")] | Annotated[dict[Name, str], Tag("<mapping>")],
     _either("{proposition: predicate}, or the key of info that holds the propositions"),
 ]
-
-
-WORLDS = ("mdp", "grid", "environment", "gymnasium")
 
 
 class TaskPart(Part):

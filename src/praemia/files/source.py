@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from praemia.errors import FileError, did_you_mean, located, require_distinct
+from praemia.errors import FileError, PraemiaError, did_you_mean, located, require_distinct
 from praemia.files.atomic_io import read_bytes
 
 MAX_BYTES = 16 << 20
@@ -107,9 +107,16 @@ class Source:
         is_plain = within and at.end_mark.index - at.start_mark.index == len(at.value) + 2 * quotes
         return _place(self.name, at.start_mark, column=column, more=quotes + within if is_plain else 0)
 
-    def at(self, *path: str | int) -> AbstractContextManager[None]:
-        """Put the file and line of a part before the message of any error that is raised within."""
-        return located(lambda: self.spot(path, column=False))
+    @contextmanager
+    def at(self, *path: str | int) -> Iterator[None]:
+        """Put the file and line of a part before the message of any error that is raised within, unless it has one."""
+        try:
+            yield
+        except PraemiaError as error:
+            if str(error).startswith(f"{self.name}:"):
+                raise
+            with located(self.spot(path, column=False)):
+                raise
 
 
 def _place(name: str, mark: Any, *, column: bool = True, more: int = 0) -> str:

@@ -46,6 +46,7 @@ class Counts(NamedTuple):
     transitions: Records  # [·], TRANSITION
     rows: Records  # [·], ROW: the extra continuation rows of what was seen
     is_met: Bools  # [O]
+    starts: Ints  # [O], how many episodes began in each observation
     step_visits: SmallInts  # [H + 1, O], visits to each observation at each step; [0, O] if they are not counted
     machine: MachineCounts
     recent: SmallInts  # [H, 6], the steps (o, a, target, label, m, m') of the last episode; [0, 6] if they are not kept
@@ -66,6 +67,7 @@ class Counts(NamedTuple):
             transitions=np.zeros(FIRST_ROOM + horizon, dtype=TRANSITION),
             rows=np.zeros(FIRST_ROOM + horizon, dtype=ROW),
             is_met=np.zeros(num_observations, dtype=bool),
+            starts=np.zeros(num_observations, dtype=np.int64),
             step_visits=np.zeros((horizon + 1 if steps else 0, num_observations), dtype=np.int32),
             machine=MachineCounts(np.zeros(shape), np.zeros((*shape, machine[1])), np.zeros(shape)),
             recent=np.zeros((kept, 6), dtype=np.int32),

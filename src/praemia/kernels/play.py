@@ -246,6 +246,7 @@ def play_episodes(
             start = starts[sample(starts, np.int64(0), np.int64(starts.shape[0]), chance)]
             progress["o"], progress["m"], progress["gain"], progress["loss"] = start["o"], start["m"], 0.0, 0.0
             counts.is_met[start["o"]] = True
+            counts.starts[start["o"]] += 1
         length, is_over, due = play_episode(world, counts, policy, replan, chance, log)
         progress["step"] = 0 if is_over else length
         if is_over:

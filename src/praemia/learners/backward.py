@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -85,7 +84,7 @@ def plan_with_bonus(
     alpha = _coefficients("deviation_scale", deviation_scale, sizes, width)
     beta = _coefficients("bonus", bonus, sizes, width)
     old = np.empty((spec.horizon, 0)) if monotone_with is None else _action_values(monotone_with, spec, width)
-    keeps = monotone_with is not None or experience.episodes_played == 0
+    keeps = monotone_with is not None or experience._policy is None  # the first plan does not know whether it is needed
     if keeps and 8 * spec.horizon * slots * width >= LARGE:
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
     new = np.empty((spec.horizon, slots * width if keeps else 0))
@@ -173,7 +172,6 @@ def _with_machine(spec: TaskSpec, probs: NDArray[np.float64], rewards: NDArray[n
     return _arrays(spec, layers, np.pad(rewards, columns).reshape(spec.horizon, -1), np.zeros(0))
 
 
-@lru_cache(maxsize=256)
 def _named_caps(cap: str, spec: TaskSpec) -> NDArray[np.float64]:
     if cap not in CAPS:
         raise unknown_name("cap", cap, CAPS)

@@ -74,7 +74,7 @@ class ToldSupport(Learner):
     True
     """
 
-    summary = "posterior sampling told what can follow each pair: an oracle"
+    summary = "posterior sampling that knows the support of p: an oracle"
     reference = "this package; Osband, Russo and Van Roy 2013 for the posterior"
     privileged = True
 

@@ -36,7 +36,7 @@ class EULER(Learner):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.EULER(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
     True
     """
 

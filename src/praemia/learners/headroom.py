@@ -1,4 +1,4 @@
-"""Headroom: optimism measured against what the machine can still pay.
+"""Headroom: optimistic planning with a bonus capped by the reward still obtainable.
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
 labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited has
@@ -10,7 +10,7 @@ value T, no estimate exceeds T, and the *headroom* between the two is all that o
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is replanned from scratch once 5% more episodes have been played, and repaired as soon as a pair has twice the
-visits that it goes by (``praemia.kernels.headroom``). Among equals what is certain is taken, then the soonest unknown.
+visits that it goes by (``praemia.kernels.headroom``). Ties go to known-optimal actions, then to the nearest unknown.
 Where the machine is learned, equals are sampled, and the learner replans from scratch by the rule `growth`.
 
 docs/concepts/headroom.md says what each term is for. The theoretical constants make every V̄_h an upper bound of V*_h
@@ -20,7 +20,7 @@ with probability 1 − ρ and keep the regret's order.
 from __future__ import annotations
 
 from dataclasses import field
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -42,6 +42,10 @@ from praemia.tasks.spec import TaskSpec
 
 CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
 
+# For each task, by the learner and T. A plan is repaired as long as these are the same objects, so none is ever dropped
+# before its task is.
+_known: WeakKeyDictionary[TaskSpec, dict[tuple[Headroom, int], KnownArrays]] = WeakKeyDictionary()
+
 
 class Headroom(CanLearnMachine, StepwiseLearner):
     """Optimistic value iteration whose bonus is measured against what can still be earned.
@@ -55,7 +59,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     True
     """
 
-    summary = "optimism measured against what the machine can still pay"
+    summary = "optimistic planning with a bonus capped by the reward still obtainable"
     reference = "this package, docs/concepts/headroom.md"
     optimistic = True
     has_estimate = True
@@ -69,7 +73,8 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     forgotten_scale: float = parameter(2.0, "c₃ of the practical bonus, on the logarithm of the episodes", 0.0)
     failure_prob: float = failure_prob_parameter()
     order: str = field(
-        default="certain", metadata={"help": "among equals: what is certain, then the soonest unknown; or drawn"}
+        default="certain",
+        metadata={"help": "tie-breaking: known-optimal actions first, then the nearest unvisited pair; or random"},
     )
     replan: str = replan_parameter(REPAIR)
 
@@ -131,8 +136,15 @@ class Headroom(CanLearnMachine, StepwiseLearner):
         )
 
 
-@lru_cache(maxsize=64)
 def _known_machine(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:
+    """Return what is known of the task, the same object each time for the same arguments."""
+    of_task, key = _known.setdefault(spec, {}), (learner, num_steps)
+    if key not in of_task:
+        of_task[key] = _known_arrays(learner, spec, num_steps)
+    return of_task[key]
+
+
+def _known_arrays(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:
     """Return what is known of the task; of a machine that is learned only what does not depend on it."""
     width, is_learned = padded_width(spec.num_machine_states), spec.possible is not None
     layers, support = spec.table.layers(width), spec.every_step.support_for(width)

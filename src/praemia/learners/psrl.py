@@ -39,7 +39,7 @@ class PSRL(CanLearnMachine):
     'psrl'
     """
 
-    summary = "plans in an environment drawn from the Dirichlet posterior"
+    summary = "plans in an environment sampled from the Dirichlet posterior"
     reference = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
     has_estimate = True
     asks_labels = "every"

@@ -1,4 +1,4 @@
-"""QR-Max (Trapasso, Iocchi and Patrizi 2025): R-max that learns the kernel once for all machine states.
+"""QR-Max (Trapasso, Iocchi and Patrizi 2026): R-max that learns p once for all machine states.
 
 A pair (o, a) is known after m visits. With Y = φ + W:
 
@@ -44,7 +44,10 @@ class QRMax(CanLearnMachine):
     """
 
     summary = "R-max where a pair (o, a) is known after m visits"
-    reference = "Trapasso, Iocchi and Patrizi 2025, Model-Based RL in Non-Markovian Reward Processes"
+    reference = (
+        "Trapasso, Iocchi and Patrizi 2026 (IJCAI-ECAI), Model-Based Reinforcement Learning in Discrete-Action "
+        "Non-Markovian Reward Decision Processes"
+    )
     has_estimate = True
     replan_rules = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
 

@@ -42,7 +42,7 @@ class UCBVI(Learner):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.UCBVI(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
     True
     """
 
@@ -96,13 +96,13 @@ class UCBVIPRM(CanLearnMachine, UCBVI):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
     True
     """
 
     name = "ucbvi-prm"
     summary = "optimistic value iteration, Bernstein bonus; the paper's learner"
-    reference = "Lin and Zhang 2025, Efficient RL in Probabilistic Reward Machines"
+    reference = "Lin and Zhang 2025 (AAAI), Efficient RL in Probabilistic Reward Machines"
     sees = "observations"
     union = 6.0
 

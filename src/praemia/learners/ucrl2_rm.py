@@ -42,7 +42,7 @@ def UCRL2RM(interval: str = "l1", **parameters: Any) -> Learner:
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.UCRL2RM(interval="l1", bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
     True
     """
     if interval not in NAMES:

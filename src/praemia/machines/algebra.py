@@ -38,7 +38,7 @@ def state_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = None) -> RewardMachine:
-    """Return the smallest machine that is the sum of two: they move independently, given the label, and both pay."""
+    """Return the smallest machine that is the sum of two: rewards are added; given the label, moves are independent."""
     growth = growth or Growth()
     propositions, store = tuple(dict.fromkeys((*first.propositions, *second.propositions))), Diagrams(growth)
 
@@ -71,7 +71,8 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     meanings = [min(own, key=len) for own in texts]
     states = state_names(["start", *meanings[1:]])
     named = diagrams.map_values(lambda outs: tuple(replace(out, target=states[int(out.target)]) for out in outs))
-    return RewardMachine.from_diagrams(states, propositions, named, dict(zip(states, meanings, strict=True)))
+    machine = RewardMachine.from_diagrams(states, propositions, named, dict(zip(states, meanings, strict=True)))
+    return machine.changed(idle_reward=Reward.sum(first.idle_reward, second.idle_reward))
 
 
 def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:

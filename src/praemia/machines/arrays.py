@@ -103,6 +103,26 @@ class DenseMachine:
 def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
     """Return a machine as arrays over the labels of some propositions, which include all of the machine's."""
     names = distinct_names("proposition", propositions)
+    values = machine.diagrams.values()
+    most = max(map(len, values))
+    _require_small(machine, names, most)
+    # One row for each tuple of outcomes; its last outcomes have probability 0 and stay where the first leads.
+    rows = [[(machine.index[out.target], out.probability, out.reward.mean) for out in outs] for outs in values]
+    padded = np.array([row + [(row[0][0], 0.0, 0.0)] * (most - len(row)) for row in rows])
+    row_of = np.zeros(len(machine.diagrams), dtype=np.int32)
+    row_of[machine.diagrams.leaves()] = np.arange(len(values))
+    at = _at_leaves(machine.diagrams, names, row_of)
+    targets, probs, rewards = padded[:, :, 0].astype(np.int64)[at], padded[:, :, 1][at], padded[:, :, 2][at]
+    done = np.zeros(machine.num_states, dtype=bool)
+    done[list(machine.settled_states)] = True
+    arrays = (targets, probs, rewards, done)
+    for array in arrays:
+        array.flags.writeable = False
+    return DenseMachine(names, machine.states, machine.index[machine.initial], *arrays)
+
+
+def _require_small(machine: RewardMachine, names: tuple[str, ...], most: int) -> None:
+    """Refuse lists of propositions that are not complete, or for which arrays of ``most`` outcomes are too large."""
     for name in machine.propositions:
         if name not in names:
             raise ModelError(
@@ -113,8 +133,6 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
             f"arrays over {len(names)} propositions, with 2^{len(names)} labels; at most {MAX_PROPOSITIONS} are "
             "possible: leave out those that the machine does not need, or use machine.outcomes"
         )
-    values = machine.diagrams.values()
-    most = max(map(len, values))
     size = machine.num_states << len(names)
     if 24 * size * most > MAX_BYTES:
         raise SizeError(
@@ -122,23 +140,10 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
             f"{24 * size * most / MAX_BYTES:.1f} GiB; the limit is 1 GiB: list fewer propositions, "
             "or use machine.outcomes"
         )
-    # One row for each tuple of outcomes; its last outcomes have probability 0 and stay where the first leads.
-    rows = [[(machine.index[out.target], out.probability, out.reward.mean) for out in outs] for outs in values]
-    padded = np.array([row + [(row[0][0], 0.0, 0.0)] * (most - len(row)) for row in rows])
-    at = _leaves(machine.diagrams, names)
-    row_of = np.zeros(len(machine.diagrams), dtype=np.int64)
-    row_of[machine.diagrams.leaves()] = np.arange(len(values))
-    targets, probs, rewards = (np.ascontiguousarray(padded[row_of[at], :, part]) for part in range(3))
-    done = np.zeros(machine.num_states, dtype=bool)
-    done[list(machine.settled_states)] = True
-    arrays = (targets.astype(np.int64), probs, rewards, done)
-    for array in arrays:
-        array.flags.writeable = False
-    return DenseMachine(names, machine.states, machine.index[machine.initial], *arrays)
 
 
-def _leaves(diagrams: StateDiagrams, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return the leaf of each state on each label, int64[M, 2^P]."""
+def _at_leaves(diagrams: StateDiagrams, names: tuple[str, ...], values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return a value of the leaf of each state on each label, int32[M, 2^P], given one for each diagram."""
     store = diagrams.store
     variable, itself = np.array(store.variable), np.arange(len(store))
     is_leaf = variable == LEAF
@@ -146,7 +151,10 @@ def _leaves(diagrams: StateDiagrams, names: tuple[str, ...]) -> NDArray[np.int64
     bit_of = np.array([names.index(name) if name in names else 0 for name in diagrams.variables] or [0])
     shift = bit_of[np.where(is_leaf, 0, variable)]
     labels = np.arange(1 << len(names))
-    at = np.repeat(np.array(diagrams.roots)[:, None], len(labels), axis=1)
-    while not is_leaf[at].all():
-        at = np.where(labels >> shift[at] & 1, high[at], low[at])
-    return at
+    found = np.empty((diagrams.num_states, len(labels)), dtype=np.int32)
+    for state, root in enumerate(diagrams.roots):
+        at = np.full(len(labels), root)
+        while not is_leaf[at].all():
+            at = np.where(labels >> shift[at] & 1, high[at], low[at])
+        found[state] = values[at]
+    return found

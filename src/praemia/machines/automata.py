@@ -22,7 +22,7 @@ from praemia.machines.state_diagrams import State, StateDiagrams, smallest
 
 PAY_SCHEMES = ("first", "each", "end")
 SATISFIED = " (satisfied)"
-PAID = "nothing: it has paid"
+PAID = "done: reward already paid"
 
 Earning: TypeAlias = tuple[int | None, bool]  # a state, or None once all is paid; whether the last step satisfied
 

@@ -177,7 +177,7 @@ def distinct_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
 def as_label(propositions: object, what: str, allowed: Collection[str] | None = None) -> Label:
     """Check a label: one name or several, all of them among those that a machine knows, if given."""
     names = [propositions] if isinstance(propositions, str) else None
-    if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
+    if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes | Mapping):
         names = list(propositions)
     if names is None or not all(isinstance(name, str) for name in names):
         raise ModelError(

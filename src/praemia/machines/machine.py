@@ -49,10 +49,11 @@ class RewardMachine(Displayed):
     rules : each a ``Rule``, or a mapping as in files: ``{"from": "a", "when": "item & !b", "to": "b", "reward": 1}``.
         A rule whose guard is ``else`` is taken where no other is, wherever it stands.
     first_match : the rules of a state are tried in their order, and the first whose guard holds is taken.
-    idle_reward : of a step on which no rule holds, and of those left when an episode has ended.
 
     Attributes
     ----------
+    idle_reward : of a step on which no rule holds, and of those left when an episode has ended: 0, and in the unit
+        range the number that 0 is mapped to.
     written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
@@ -85,19 +86,30 @@ class RewardMachine(Displayed):
         propositions: Iterable[str],
         rules: Iterable[Rule | Mapping[str, Any]],
         first_match: bool = False,
-        idle_reward: float | Reward = 0.0,
     ) -> None:
+        self._build(states, initial, propositions, rules, first_match, Reward.of(0.0))
+
+    def _build(
+        self,
+        states: Iterable[str],
+        initial: str,
+        propositions: Iterable[str],
+        rules: Iterable[Rule | Mapping[str, Any]],
+        first_match: bool,
+        idle_reward: Reward,
+    ) -> None:
+        """Check the parameters and build the diagrams."""
         states, propositions = distinct_names("state", states), distinct_names("proposition", propositions)
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
             raise unknown_name("machine state", initial, states)
-        written, idle = tuple(map(Rule.of, rules)), Reward.of(idle_reward)
+        written = tuple(map(Rule.of, rules))
         validate_rules(written, set(states), propositions)
-        diagrams = build_diagrams(states, written, idle, first_match)
+        diagrams = build_diagrams(states, written, idle_reward, first_match)
         parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
         meanings = dict(zip(states, states, strict=True))
-        parts |= {"first_match": first_match, "idle_reward": idle, "source": None, "meanings": meanings}
+        parts |= {"first_match": first_match, "idle_reward": idle_reward, "source": None, "meanings": meanings}
         self.__dict__.update(parts, written_rules=written)
 
     @classmethod
@@ -119,13 +131,15 @@ class RewardMachine(Displayed):
         return machine
 
     def replace(self, **changes: Any) -> RewardMachine:
-        """Return a copy with other parameters: states, initial, propositions, rules, first_match, idle_reward.
+        """Return a copy with other parameters: states, initial, propositions, rules, first_match.
 
         >>> RewardMachine.from_ltlf("F item").replace(initial="done").expected_rewards([{"item"}])
         array([0.])
         """
-        names = ("states", "initial", "propositions", "rules", "first_match", "idle_reward")
-        return RewardMachine(**{name: getattr(self, name) for name in names} | changes)
+        names = ("states", "initial", "propositions", "rules", "first_match")
+        machine = RewardMachine.__new__(RewardMachine)
+        machine._build(**{name: getattr(self, name) for name in names} | changes, idle_reward=self.idle_reward)
+        return machine
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a machine is never changed; machine.replace({name}=…) makes a changed copy")
@@ -304,12 +318,7 @@ class RewardMachine(Displayed):
         return with_chance(self, chances)
 
     def to_arrays(self, propositions: Iterable[str]) -> DenseMachine:
-        """Return the machine as dense arrays over the 2^P labels of P propositions, for NumPy, torch or JAX.
-
-        Parameters
-        ----------
-        propositions : in the order of a label's bits: all of the machine's, at most 16.
-        """
+        """Return the machine as arrays over all labels; bit i of a label is proposition i of those given."""
         from praemia.machines.arrays import dense
 
         return dense(self, propositions)
@@ -319,9 +328,6 @@ class RewardMachine(Displayed):
 
         It is the largest expected discounted sum of rewards over all sequences of labels, for shaping of rewards. The
         discount is below 1 unless no cycle of the machine has a reward.
-
-        >>> RewardMachine.from_ltlf("F(item & X F delivery)").potential(0.5)
-        array([0.5, 1. , 0. ])
         """
         from praemia.machines.potential import potential
 
@@ -332,10 +338,6 @@ class RewardMachine(Displayed):
 
         Labels range over the propositions of both. Expected rewards differ if they do by more than 1e-9, relatively;
         two distributions with one mean count as equal.
-
-        >>> difference = RewardMachine.from_ltlf("F(a & F b)").difference(RewardMachine.from_ltlf("F(a & X F b)"))
-        >>> [sorted(label) for label in difference]
-        [['a', 'b']]
         """
         from praemia.machines.difference import difference
 

@@ -32,7 +32,7 @@ MAX_EDGES = 40  # between nodes; of more only an overview is drawn
 MAX_LINES = 8  # beside an edge
 PAGE_WIDTH = 900.0  # pixels
 MAX_BESIDE = 14  # states of a machine beside a map; larger ones have a drawing of their own
-LARGEST, LEGIBLE = 1.1, 0.75  # the largest and the smallest scale, in pixels for a point
+LARGEST, GOOD, LEGIBLE = 1.1, 0.9, 0.75  # scales in pixels for a point: no larger; good enough; no smaller
 LIT = "#ffc44d"  # orange of Okabe and Ito's palette, lighter: black text stays legible on it
 
 _FONT = "DejaVu Sans,Helvetica,Arial,sans-serif"
@@ -99,7 +99,7 @@ def _laid_out(
         scale = min(LARGEST, width / scene.width, height / scene.height)
         if best is None or scale > best[2]:
             best = dot, scene, scale
-        if scale >= 1.0:
+        if scale >= GOOD:
             break
     assert best is not None
     return best

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
@@ -19,6 +19,7 @@ from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Point
+from praemia.tasks.task import require_task
 
 MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds
@@ -39,12 +40,12 @@ def watched(episode: Episode) -> tuple[Step, ...]:
     """Return the steps up to the one after which there are no more rewards."""
     settled = episode.task.machine.settled_states
     ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
-    return episode.steps[: ends[0] + 1] if ends else episode.steps
+    return episode.steps[: ends[0] + 1] if ends else episode.steps  # type: ignore[return-value]
 
 
 def moments(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and the outcome of each step."""
-    task, first, total = episode.task, episode.steps[0], 0.0
+    task, first, total = require_task(episode.task, "a moving map"), episode.steps[0], 0.0
     yield Moment(first.observation, first.machine_state, f"before step 1 of {task.max_steps}")
     weights = step_weights(len(episode), task.discount).tolist()
     for step in watched(episode):
@@ -68,8 +69,13 @@ def save_gif(episode: Episode, path: str | Path, on_progress: Callable[[int, int
         images.append(render_image(frame).quantize(COLOURS))
         if on_progress:
             on_progress(len(images), count)
+    save_images(images, path, 1000 / FRAME)
+
+
+def save_images(images: Sequence[Any], path: str | Path, fps: float) -> None:
+    """Write images as a GIF that plays for ever."""
     buffer = io.BytesIO()
-    times = [FRAME] * (count - 1) + [LAST]
+    times = [max(20, round(1000 / fps))] * (len(images) - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
     write_whole(Path(path), buffer.getvalue())
 

@@ -9,7 +9,7 @@ small for actions, only the shading is drawn. An orange frame is where the polic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,9 @@ from praemia.pictures.scene import (
 from praemia.pictures.task_picture import COLOURS, fitted, ground, legend, task_picture, with_axes
 from praemia.planning.exact import Plan, evaluate, losses, max_losses, model_of, occupancy, solve
 from praemia.planning.policy import PolicyLike, policy_for
+from praemia.tasks.base import BaseTask
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture
-from praemia.tasks.task import Task
 from praemia.text_tables import are, plural
 
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
@@ -75,7 +75,7 @@ class PolicyView:
     untried : bool[M, O] or None, in an estimated model: where the action was never tried.
     """
 
-    task: Task
+    task: BaseTask
     picture: Picture
     optimal: bool
     value: float
@@ -91,7 +91,7 @@ class PolicyView:
     @classmethod
     def of(
         cls,
-        task: Task,
+        task: BaseTask,
         policy: PolicyLike | None = None,
         plan: Plan | None = None,
         stakes: NDArray[np.float64] | None = None,
@@ -102,9 +102,9 @@ class PolicyView:
         """
         plan = solve(model_of(task)) if plan is None else plan
         stakes = max_losses(task, plan) if stakes is None else stakes
-        table = plan.policy if policy is None else policy_for(task.model, policy)
+        table = plan.policy if policy is None else policy_for(model_of(task), policy)
         # A late visit is a visit, however little its reward counts.
-        undiscounted = task if task.discount == 1.0 else replace(task, horizon=task.max_steps, discount=1.0)
+        undiscounted = task if task.discount == 1.0 else task.changed(horizon=task.max_steps, discount=1.0)
         steps = occupancy(undiscounted, table).states[:-1]
         lost = np.zeros_like(steps[0])
         if policy is not None:
@@ -118,7 +118,11 @@ class PolicyView:
         mistakes, states = lost > max(SMALL * abs(plan.value), NEVER * stakes.max()), states_to_show(task, visits)
         value = plan.value if policy is None else evaluate(task, table, keep_values=False).value
         facts = (policy is None, value, gap, visits, actions, matters, mistakes)
-        return cls(task, task_picture(task), *facts, *states)
+        tried = getattr(task, "pair_visits", None)  # of an estimated model
+        untried = None
+        if tried is not None:
+            untried = (actions >= 0) & (tried[np.arange(len(tried)), np.maximum(actions, 0)] == 0)
+        return cls(task, task_picture(task), *facts, *states, untried)
 
     @property
     def title(self) -> str:
@@ -150,7 +154,7 @@ class PolicyView:
         return self.picture.actions[action] if action >= 0 else ""
 
 
-def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
+def states_to_show(task: BaseTask, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
     """Return the machine states with most of the visits, float64[M, O], and how many more are visited.
 
     States after which there are no rewards are left out, if there are others.

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError, PraemiaWarning
 from praemia.experiments.jobs import TaskText
+from praemia.exploration.estimated_task import EstimatedTask
 from praemia.files.arrays import damage_named, read_archive
 from praemia.files.atomic_io import read_bytes
 from praemia.files.writing import dump
@@ -16,7 +18,8 @@ from praemia.pictures.drawing import Drawing
 from praemia.pictures.policy_page import NEVER, PolicyView, page_of
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
-from praemia.planning.policy import FILE, Policy, PolicyLike
+from praemia.planning.acting import FILE, Policy
+from praemia.planning.policy import PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 
@@ -33,8 +36,10 @@ def draw_task(task: Task) -> Drawing:
     )
 
 
-def show(task: Task, policy: PolicyLike | None = None) -> Drawing:
+def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> Drawing:
     """Show what a policy does: where it goes in each machine state, and which action it takes there.
+
+    A black box is shown as a ``Run`` in it has estimated it, and values are those of the estimate.
 
     Parameters
     ----------
@@ -53,11 +58,18 @@ def show(task: Task, policy: PolicyLike | None = None) -> Drawing:
     warehouse-2: the optimal policy, value 0.9261 per episode
     >>> drawing.save("policy.txt")
     """
+    if isinstance(task, BlackBox):
+        estimate = EstimatedTask.of(task, policy)
+        return _drawing(PolicyView.of(estimate, estimate.policy(policy)))  # type: ignore[arg-type]
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"
         message = f"this policy was made for {other}; it is shown as it behaves in the present {task.name!r}"
         warnings.warn(message, PraemiaWarning, stacklevel=2)
+    return _drawing(view)
+
+
+def _drawing(view: PolicyView) -> Drawing:
     return Drawing(view.title, lambda: page_of(view), lambda: "\n".join(_lines(view)))
 
 
@@ -91,6 +103,8 @@ def _lines(view: PolicyView) -> Iterator[str]:
     stay = " (•: stay)" if "stay" in view.picture.actions else ""
     blank = "; no action: every one is as good" if view.has_faint else ""
     yield f"\nin a place: its mark and the action when it is visited most{stay}; ·: never visited{blank}"
+    if view.untried is not None and view.untried.any():
+        yield "?: the action there was never tried"
     if view.mistakes.any():
         yield "!: here the policy loses value against the optimum"
     if view.hidden:
@@ -103,5 +117,7 @@ def _sign(view: PolicyView, m: int, o: int) -> str:
     symbol = mark.symbol if mark else ""
     if view.visits[m, o] <= NEVER:
         return symbol or "·"
+    if view.untried is not None and view.untried[m, o]:
+        return symbol + "?"
     action = ARROWS.get(name, f":{name}") if view.matters[m, o] else ""
     return symbol + action + "!" * bool(view.mistakes[m, o])

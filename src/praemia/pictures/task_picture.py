@@ -7,8 +7,9 @@ mark also has a symbol.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from praemia.pictures.scene import (
     scaled,
     text_width,
 )
+from praemia.tasks.base import BaseTask
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
 from praemia.tasks.task import Task
@@ -55,13 +57,13 @@ AGENT = "#e69f00"
 MIN_WIDTH, SWATCH = 320.0, 18.0  # of a page, and of a mark in its legend, in pixels
 
 
-def task_picture(task: Task) -> Picture:
+def task_picture(task: BaseTask) -> Picture:
     """Return where a task's observations lie, what their labels do to its machine, and what actions are called."""
     if task.num_observations > MAX_SPOTS:
         raise SizeError(
             f"{task.num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,} are drawn"
         )
-    bare = _graph(task.mdp) if task.mdp.map is None else task.mdp.map.picture()
+    bare = _bare_picture(task)
     if len(bare.spots) != task.num_observations:
         raise ModelError(
             f"the map of {task.name!r} has {len(bare.spots):,} places for {task.num_observations:,} observations; "
@@ -74,8 +76,16 @@ def task_picture(task: Task) -> Picture:
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
     ]
-    actions = bare.actions or tuple(map(task.mdp.action_name, range(task.num_actions)))
-    return replace(bare, spots=tuple(spots), actions=actions)
+    return replace(bare, spots=tuple(spots))
+
+
+def _bare_picture(task: Any) -> Picture:
+    """Return the picture of a task, or of the estimate of one, as it is without a machine."""
+    if not isinstance(task, Task):
+        return replace(task.map or graph_picture(task.marks, task.links), actions=task.action_names)
+    mdp = task.mdp
+    bare = _graph(mdp) if mdp.map is None else mdp.map.picture()
+    return replace(bare, actions=bare.actions or tuple(map(mdp.action_name, range(mdp.num_actions))))
 
 
 def _explained(mark: Mark, role: Role, effect: str) -> Mark:
@@ -120,23 +130,28 @@ def _reward_text(outcome: Outcome) -> str:
 
 
 def _graph(mdp: LabeledMDP) -> Picture:
-    """Draw an MDP without a map: on a circle with its edges or, if it is large, in rows by number."""
+    """Draw an MDP without a map."""
     marks = [
         Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
         for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
     ]
+    rows = (mdp.edge_pairs // mdp.num_actions).tolist()
+    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows, mdp.successors.tolist(), strict=True) if o != z}
+    return graph_picture(marks, sorted(pairs))
+
+
+def graph_picture(marks: Sequence[Mark], links: Iterable[tuple[int, int]]) -> Picture:
+    """Draw observations on a circle with their edges or, if there are many, in rows by number."""
     if len(marks) > MAX_RING:
         columns = math.ceil(math.sqrt(2 * len(marks)))
         spots = [Spot(o % columns + 0.5, o // columns + 0.5, mark) for o, mark in enumerate(marks)]
         return Picture(tuple(spots), is_round=True)
-    rows = (mdp.edge_pairs // mdp.num_actions).tolist()
-    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows, mdp.successors.tolist(), strict=True) if o != z}
     radius, turn = max(1.0, 0.24 * len(marks)), 2 * math.pi / len(marks)
     spots = [
         Spot(radius * (1 + math.sin(turn * o)) + 0.5, radius * (1 - math.cos(turn * o)) + 0.5, mark)
         for o, mark in enumerate(marks)
     ]
-    return Picture(tuple(spots), links=tuple(sorted(pairs)), is_round=True)
+    return Picture(tuple(spots), links=tuple(links), is_round=True)
 
 
 def _arrival_labels(mdp: LabeledMDP) -> list[Label]:

@@ -1,7 +1,7 @@
 """Agents as policies: ask an agent what it does in every machine state and observation, and at every step.
 
 An agent has ``predict(observation, deterministic=True) -> (action, state)``, as in stable-baselines3, and is shown what
-``praemia.envs.TaskEnv`` shows; or it is a function ``(observation, machine_state, step) -> action``, of whole numbers.
+``praemia.envs.TaskEnv`` shows; or it is a function ``(observation, machine_state, step) -> action``, of integers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_agent(policy: object) -> TypeGuard[Agent]:
 def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]:
     """Return what an agent does, as a policy [H, M, O] of actions or [H, M, O, A] of their probabilities."""
     shape = (task.max_steps, task.num_machine_states, task.num_observations)
-    _require_signature(agent)
+    require_agent(agent)
     if not hasattr(agent, "predict"):
         return _asked_at_every_step(task, agent, shape)
     shown = _matching_form(task, agent)
@@ -53,7 +53,7 @@ def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]
     return np.broadcast_to(once, (task.max_steps, *once.shape))
 
 
-def _require_signature(agent: Any) -> None:
+def require_agent(agent: Any) -> None:
     """Refuse what cannot be called as an agent or a function is, before it fails inside."""
     if isinstance(agent, type):
         raise ModelError(f"{agent.__name__} is a class; {EXPECTED}")

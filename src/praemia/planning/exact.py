@@ -12,12 +12,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
+from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
@@ -26,9 +27,13 @@ from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import BackwardPass, start_value
 from praemia.planning.policy import PolicyLike, validate_policy
 from praemia.planning.stationary import solve_stationary
+from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model, read_only
 from praemia.tasks.task import Task, require_task
 from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.planning.sampled import SampledEvaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,15 +136,24 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     return Plan(*_values(model, work, values), policy.swapaxes(1, 2), task=own)
 
 
-def evaluate(
-    task: Task | Model,
+@overload
+def evaluate(task: BlackBox, policy: PolicyLike | Agent, **options: Any) -> SampledEvaluation: ...
+@overload
+def evaluate(task: BaseTask | Model, policy: PolicyLike | Agent, **options: Any) -> Evaluation: ...
+def evaluate(  # type: ignore[misc]  # the options are those listed here
+    task: BaseTask | Model,
     policy: PolicyLike | Agent,
     *,
     deterministic: bool = True,
+    num_episodes: int | None = None,
+    seed: int = 0,
+    unseen: Any = "random",
     keep_values: bool = True,
     threads: int | None = None,
-) -> Evaluation:
-    """Find the exact value of a policy or of an agent; ``keep_values`` and ``threads`` are as in ``solve``.
+) -> Evaluation | SampledEvaluation:
+    """Find the value of a policy or of an agent: exactly in a task, by sampled episodes in a black box.
+
+    ``keep_values`` and ``threads`` are as in ``solve``.
 
     Parameters
     ----------
@@ -148,6 +162,9 @@ def evaluate(
         stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, perhaps flattened; or a function
         (observation, machine_state, step) → action, or → the probabilities of all actions.
     deterministic : ask an agent for its one action. Otherwise its action probabilities count, where it has them.
+    num_episodes, seed : of the episodes that are played in a black box, 100 unless given. The same seed gives every
+        policy the same episodes, and no run of training has them.
+    unseen : in a black box, what a ``Policy`` does with an observation that it never met (``Policy.act``).
 
     Examples
     --------
@@ -159,6 +176,13 @@ def evaluate(
     >>> praemia.evaluate(task, lambda observation, machine_state, step: machine_state).value < plan.value
     True
     """
+    if isinstance(task, BlackBox):
+        from praemia.planning.sampled import EPISODES, sampled_evaluation
+
+        count = EPISODES if num_episodes is None else num_episodes
+        return sampled_evaluation(task, policy, count, seed, deterministic=deterministic, unseen=unseen)
+    if num_episodes is not None:
+        raise ParameterError(f"num_episodes={num_episodes} with {task!r}: its value is exact, and nothing is sampled")
     model = model_of(task)
     if is_agent(policy):
         if not isinstance(task, Task):
@@ -183,7 +207,7 @@ def _values(model: Model, work: BackwardPass, values: NDArray[np.float64]) -> tu
     return start_value(model, first), (values if len(values) else first[np.newaxis].copy()).swapaxes(1, 2)
 
 
-def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
+def occupancy(task: BaseTask | Model, policy: PolicyLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy.
 
     Where a model is given, its episodes go on when the machine is done: it knows nothing of ``until_done``.
@@ -203,14 +227,14 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
     kernels.occupancy(model.arrays, model.table.arrays, inner, model.discount, states)
-    if isinstance(task, Task):
+    if isinstance(task, BaseTask):
         # Done states lead to done states alone, so that what entered one can be removed afterwards.
         states[1:, :, list(task.done_states)] = 0.0
     return Occupancy(states.transpose(0, 2, 1), inner, model.num_actions)
 
 
 def losses(
-    task: Task, policy: PolicyLike, plan: Plan, visits: NDArray[np.float64] | None = None
+    task: BaseTask, policy: PolicyLike, plan: Plan, visits: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return float64[M, O], the loss of a policy in each place against an optimal plan; the sum is V* − V^π.
 
@@ -229,7 +253,7 @@ def losses(
     return lost
 
 
-def max_losses(task: Task, plan: Plan) -> NDArray[np.float64]:
+def max_losses(task: BaseTask, plan: Plan) -> NDArray[np.float64]:
     """Return float64[H, M, O], the loss of the worst action against an optimal plan, in each place and step."""
     worst = np.zeros((task.max_steps, task.num_machine_states, task.num_observations))
     for action in range(task.num_actions):
@@ -238,10 +262,11 @@ def max_losses(task: Task, plan: Plan) -> NDArray[np.float64]:
     return worst
 
 
-def _gaps(task: Task, plan: Plan, policy: PolicyLike) -> Iterator[NDArray[np.float64]]:
+def _gaps(task: BaseTask, plan: Plan, policy: PolicyLike) -> Iterator[NDArray[np.float64]]:
     """Yield V*_h − Q*_h(π_h), float64[M, O], for each step."""
-    inner, work = read_only(validate_policy(task.model, policy)), BackwardPass(task.model)
-    values, shape = _room_for_values(task.model, True), (task.num_machine_states, task.num_observations)
+    model = model_of(task)
+    inner, work = read_only(validate_policy(model, policy)), BackwardPass(model)
+    values, shape = _room_for_values(model, True), (task.num_machine_states, task.num_observations)
     if plan.values.shape not in ((task.max_steps + 1, *shape), shape):
         raise ModelError(f"a plan with values of shape {plan.values.shape}; losses need those of every step")
     best = np.broadcast_to(plan.values, (task.max_steps + 1, *shape))  # those of a stationary plan are [M, O]
@@ -255,10 +280,12 @@ def model_of(task: object) -> Model:
     """Return a model, or that of a task; refuse anything without transition probabilities."""
     if isinstance(task, Model):
         return task
+    if isinstance(task, BaseTask) and isinstance(model := getattr(task, "model", None), Model):
+        return model
     return require_task(task, "an exact value").model
 
 
-def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
+def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: BaseTask | Model) -> None:
     values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
     tables = 16 * model.num_rows * padded_width(model.num_machine_states)
     total = tables + values + policy_bytes

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.simulation.run import Run
-from praemia.statistics.intervals import Floats, mean_band, mean_interval
+from praemia.statistics.intervals import Floats, mean_band, mean_interval, sum_interval
 from praemia.statistics.series import Series
 from praemia.statistics.steps import share_curve
 from praemia.text_tables import plural
@@ -110,11 +110,37 @@ def scaling_chart(rows: Mapping[str, Sequence[Series]], across: str) -> Chart:
 
 
 def return_chart(run: Run) -> Chart:
-    """Return the mean return so far over episodes, for a run on a black box."""
+    """Return the moving mean of the returns over episodes, for a run on a black box."""
     episodes = thinned(run.num_episodes)
-    means = (np.cumsum(run.returns) / np.arange(1, run.num_episodes + 1))[episodes - 1]
-    curve = Curve(run.title, run.learner, episodes.astype(float), means)
-    return Chart("", "", "episodes", "mean return so far", [curve])
+    curve = Curve(run.title, run.learner, episodes.astype(float), moving_mean(run.returns)[episodes - 1])
+    return Chart("", f"mean of the last {window(run.num_episodes)}", "episodes", "return", [curve])
+
+
+def returns_chart(members: Sequence[Series]) -> Chart:
+    """Return the moving means of the returns of several learners: means over runs with their intervals."""
+    curves = []
+    for series in members:
+        episodes = thinned(series.num_episodes)
+        columns = np.stack([moving_mean(run.returns)[episodes - 1] for run in series.runs]).T
+        intervals = [sum_interval(column[None], [1]) for column in columns]
+        mean, low, high = np.array([(own.estimate, own.low, own.high) for own in intervals]).T
+        ends = None if np.isnan(low).any() else (low, high)
+        curves.append(Curve(series.title, series.first.learner, episodes.astype(float), mean, ends))
+    note = f"mean of the last {window(members[0].num_episodes)}"
+    return Chart(members[0].task, note, "episodes", "return", curves)
+
+
+def window(num_episodes: int) -> int:
+    """Return over how many episodes a moving mean is taken: a tenth of them, at most 100."""
+    return max(1, min(100, num_episodes // 10))
+
+
+def moving_mean(returns: Floats) -> Floats:
+    """Return for each episode the mean return of the last ones, itself included; of all, where there are fewer."""
+    size = window(len(returns))
+    sums = np.concatenate((np.zeros(size), np.cumsum(returns)))
+    means: Floats = (sums[size:] - sums[:-size]) / np.minimum(np.arange(1, len(returns) + 1), size)
+    return means
 
 
 def thinned(num_episodes: int) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ LABEL_GAP = 0.062  # of the height: room for a line of text
 
 
 def run_figure(run: Run) -> Figure:
-    """Plot the regret of one run over episodes; on a black box, where it is not known, the mean return so far."""
+    """Plot the regret of one run over episodes; on a black box, where it is not known, a moving mean of the returns."""
     is_known = run.optimal_value is not None
     (chart,) = regret_charts({run.task: [Series.of([run])]}) if is_known else [return_chart(run)]
     return chart_figure(chart, f"{run.title} on {run.task}")

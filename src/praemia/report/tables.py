@@ -37,6 +37,31 @@ STEPS = (
 )
 
 
+RETURNS = ("task", "learner", "runs", "episodes", "mean return", "std", "over the last tenth")
+
+
+def returns_of(series: Series) -> dict[str, Any]:
+    """Return what a learner earned per episode, in a black box, whose optimum is not known."""
+    means, last = [float(run.returns.mean()) for run in series.runs], max(1, series.num_episodes // 10)
+    return {
+        "return": means,
+        "return_mean": float(np.mean(means)),
+        "return_std": float(np.std(means, ddof=1)) if len(means) > 1 else None,
+        "late_return": float(np.mean([run.returns[-last:].mean() for run in series.runs])),
+    }
+
+
+def returns_table(members: Iterable[Series]) -> Table:
+    """Tabulate what learners earned in black boxes."""
+    rows = []
+    for series in members:
+        own = returns_of(series)
+        spread = math.nan if own["return_std"] is None else own["return_std"]
+        numbers = map(number, (own["return_mean"], spread, own["late_return"]))
+        rows.append((series.task, series.title, f"{series.num_runs:,}", f"{series.num_episodes:,}", *numbers))
+    return Table(RETURNS, rows)
+
+
 def _ends(interval: Interval) -> tuple[str, str, str]:
     return number(interval.estimate), number(interval.low), number(interval.high)
 

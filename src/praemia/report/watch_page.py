@@ -20,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import learners
+from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.experiments.jobs import Job
+from praemia.exploration.estimated_task import EstimatedTask
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures import policy_page
@@ -31,12 +33,13 @@ from praemia.pictures.scene import scaled
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import max_losses, solve
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, chart_axes, plots
-from praemia.report.charts import Chart, Curve, thinned
+from praemia.report.charts import Chart, Curve, moving_mean, return_chart, thinned
 from praemia.report.rendering import picture, render_page, resource
 from praemia.report.styles import STYLES, styles
 from praemia.simulation import Run, simulate
 from praemia.simulation.replay import replay
 from praemia.simulation.run import Seed
+from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task, require_task
 from praemia.text_tables import plural
 
@@ -48,7 +51,10 @@ FRAME_HEIGHT = 900  # pixels, in a notebook
 
 
 class ShownPlan(NamedTuple):
-    """A plan of a run: its number and first episode, from 0, the regret before it, and what it does."""
+    """A plan of a run: its number and first episode, from 0, the regret before it, and what it does.
+
+    In a black box ``regret`` is the mean return of the last episodes before it.
+    """
 
     number: int
     episode: int
@@ -60,18 +66,22 @@ class ShownPlan(NamedTuple):
 class LearningPage:
     """A run to be watched: in a notebook as it is, or saved as one HTML file that needs no network."""
 
-    task: Task
+    task: Task | EstimatedTask
     run: Run
     plans: tuple[ShownPlan, ...]
 
     @classmethod
     def of(
-        cls, task: Task, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
+        cls, played: Task | BlackBox, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
     ) -> LearningPage:
-        """Play a run again and look at its plans."""
-        best, regret = solve(task.model), np.concatenate(([0.0], run.regret))
+        """Play a run again and look at its plans: in the task, or in what the whole run estimates of a black box."""
+        task = played if isinstance(played, Task) else EstimatedTask.of(played, run)
+        so_far = run.regret if isinstance(task, Task) else moving_mean(run.returns)
+        best, regret = solve(task.model), np.concatenate(([0.0], so_far))
         stakes, chosen = max_losses(task, best), plans_to_show(task, run.plan_episodes)
-        views = [PolicyView.of(task, own, best, stakes) for own in replay(task, learner, run, chosen, on_progress)]
+        policies = replay(played, learner, run, chosen, on_progress)
+        shown = policies if isinstance(task, Task) else map(task.policy, policies)
+        views = [PolicyView.of(task, own, best, stakes) for own in shown]
         states, hidden = policy_page.states_to_show(task, np.mean([view.visits for view in views], axis=0))
         views = [replace(view, states=states, hidden=hidden) for view in views]
         episodes = run.plan_episodes[chosen].tolist()
@@ -86,7 +96,8 @@ class LearningPage:
     @cached_property
     def html(self) -> str:
         """The whole page."""
-        charts, first = _charts(self.run), self.plans[0].view
+        charts, first, is_exact = _charts(self), self.plans[0].view, isinstance(self.task, Task)
+        looks = styles([("plan", self.run.learner)]) | ({"optimum": STYLES["optimal"]} if is_exact else {})
         across, _ = first.picture.extent
         cell = min(LARGEST_CELL, max(PANEL, min(WIDEST, LEGIBLE_CELL * across)) / across)
         data = {"plans": [_plan_data(plan, cell, charts[0]) for plan in self.plans], "marker": [TOP, HEIGHT - BOTTOM]}
@@ -98,7 +109,9 @@ class LearningPage:
             panel_width=round(cell * across),
             num_plans=len(self.plans),
             notes=[note for note in (first.left_out, first.picture.caption) if note],
-            curves=plots(charts, {**styles([("plan", self.run.learner)]), "optimum": STYLES["optimal"]}),
+            so_far="regret before it" if is_exact else "mean return before it",
+            basis="exact" if is_exact else "those of the model that the whole run estimates",
+            curves=plots(charts, looks),
             machine=picture(self.task.machine),
             scripts=[resource("report.js"), resource("watch.js")],
             own_style=resource("watch.css"),
@@ -113,9 +126,16 @@ class LearningPage:
             f"seed {'-'.join(map(str, run.seed))}",
             *([f"discount {run.discount:g}"] if run.discount < 1.0 else []),
             f"{plural(run.num_plans, 'plan')}{part}",
-            f"optimal value {run.optimal_value:.4g}",
-            f"total regret {run.regret[-1]:.4g} ({'pathwise' if run.is_pathwise else 'exact'})",
+            *self._results,
         ]
+
+    @property
+    def _results(self) -> list[str]:
+        run = self.run
+        if run.optimal_value is None:
+            return [f"mean return {run.returns.mean():.4g}"]
+        kind = "pathwise" if run.is_pathwise else "exact"
+        return [f"optimal value {run.optimal_value:.4g}", f"total regret {run.regret[-1]:.4g} ({kind})"]
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, .html."""
@@ -132,7 +152,7 @@ class LearningPage:
 
 
 def watch(
-    task: Task,
+    task: Task | BlackBox,
     learner: str | Learner | Run = "headroom",
     num_episodes: int | None = None,
     seed: Seed = (0, 0),
@@ -140,6 +160,8 @@ def watch(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> LearningPage:
     """Play a learner on a task and return a page that shows it learn, plan by plan.
+
+    In a black box plans are shown in the model that the whole run estimates, and values are those of the estimate.
 
     Parameters
     ----------
@@ -153,11 +175,13 @@ def watch(
     >>> page = praemia.watch(praemia.envs.riverswim(3), "ucbvi-prm", num_episodes=100)
     >>> page.save("riverswim.html")  # open it in a browser
     """
-    task_picture(require_task(task, "watch"))  # a task that is too large is refused before the work
+    if not isinstance(task, BlackBox):
+        task_picture(require_task(task, "watch"))  # a task that is too large is refused before the work
     if isinstance(learner, Run):
         if num_episodes is not None:
             raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
-        run, player, total, before = learner, Job.of(learner).learner.make(), learner.num_episodes, 0
+        run, total, before = learner, learner.num_episodes, 0
+        player = run._player or Job.of(run).learner.make()
     else:
         before = 1_000 if num_episodes is None else num_episodes
         player, total = learners.make(learner) if isinstance(learner, str) else learner, 2 * before
@@ -169,7 +193,7 @@ def _progress(on_progress: Callable[[int, int], None] | None, before: int, total
     return None if on_progress is None else lambda played: on_progress(before + played, total)
 
 
-def plans_to_show(task: Task, plan_episodes: NDArray[np.int64]) -> list[int]:
+def plans_to_show(task: BaseTask, plan_episodes: NDArray[np.int64]) -> list[int]:
     """Return the indices of the plans to show: all, or those in force at episodes that are evenly spaced in log."""
     panels = min(policy_page.MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
     most = max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
@@ -200,8 +224,15 @@ def _map(view: PolicyView, m: int, cell: float) -> str:
     return f"<figure>{caption}{render_svg(scaled(policy_page.panel(view, m, cell), cell))}</figure>"
 
 
-def _charts(run: Run) -> list[Chart]:
-    """Return the exact value of the plans over the episodes, with the optimum; and the regret."""
+def _charts(page: LearningPage) -> list[Chart]:
+    """Return the value of the plans over the episodes, with the optimum; and the regret, in a black box the returns."""
+    run = page.run
+    if not isinstance(page.task, Task):
+        starts = np.array([plan.episode for plan in page.plans])
+        ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
+        estimate = Curve("plan", run.learner, ends, np.repeat([plan.view.value for plan in page.plans], 2))
+        chart = Chart("Value in the estimate", "", "episodes", "value", [estimate], is_log_across=True)
+        return [chart, replace(return_chart(replace(run, title="plan")), title="Return", is_log_across=True)]
     episodes = thinned(run.num_episodes)
     plans, x = np.searchsorted(run.plan_episodes, episodes - 1, side="right") - 1, episodes.astype(float)
     values = Curve("plan", run.learner, x, run.plan_values[plans])

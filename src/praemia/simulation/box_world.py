@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
+from praemia.errors import (
+    ContradictionError,
+    EnvironmentFailure,
+    ModelError,
+    ParameterError,
+    PraemiaError,
+    PraemiaWarning,
+    came_from_interrupt,
+)
 from praemia.kernels.counts import (
     MachineCounts,
     add_row,
@@ -21,7 +29,7 @@ from praemia.kernels.counts import (
 )
 from praemia.kernels.play import count_noted, is_to_be_noted, sample_action
 from praemia.learners.base import Learner
-from praemia.machines.labels import Label, SeenLabels
+from praemia.machines.labels import Label, SeenLabels, as_label
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
@@ -45,13 +53,15 @@ class BoxWorld(World):
         num_steps: int | None = None,
     ) -> None:
         if learner.privileged:
-            raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
+            raise ParameterError(
+                f"learner {learner.name!r} needs the transition model, which a black box does not have"
+            )
         self.box = box
         self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
         self._has_warned = False  # of labels that contradict each other
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
-        self.learner = learner
+        self.learner, self._random_share = learner, learner.random_share
         super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         if box.is_encoded and learner.asks_labels == "every":
             raise ParameterError(
@@ -104,19 +114,36 @@ class BoxWorld(World):
         actions, steps = np.random.default_rng(seed), 0
         self.box.env.reset(seed=seed)
         while steps < PROBED_STEPS and not self.labels_need_info:
-            (o, shown), ended = self.box.observe(self.box.env.reset()[0]), False
+            (o, shown), ended = self._reset(), False
             while not ended and steps < PROBED_STEPS and not self.labels_need_info:
                 a = int(actions.integers(self.box.num_actions))
                 z, shown, label, terminated, truncated = self._step(shown, a)
                 self._compare(o, a, z, label)
                 o, ended, steps = z, terminated or truncated, steps + 1
 
+    def _reset(self) -> tuple[int, Any]:
+        """Begin an episode; return the first observation as an index and as shown."""
+        try:
+            return self.box.observe(self.box.env.reset()[0])
+        except Exception as error:  # whatever the user's code may raise
+            self._fail(error)
+
     def _step(self, shown: Any, a: int) -> tuple[int, Any, Label, bool, bool]:
-        """Play a step of the environment; return o' as a number and as shown, the label, and both kinds of ending."""
+        """Play a step of the environment; return o' as an index and as shown, the label, and both kinds of ending."""
         action = self.box.actions.element(a)
-        observed, _, terminated, truncated, info = self.box.env.step(action)
-        z, shown_next = self.box.observe(observed)
-        return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
+        try:
+            observed, _, terminated, truncated, info = self.box.env.step(action)
+            z, shown_next = self.box.observe(observed)
+            return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
+        if isinstance(error, PraemiaError) or came_from_interrupt(error):
+            raise error
+        found = f"{type(error).__name__}: {error}"
+        raise EnvironmentFailure(f"{self.box.name!r} failed in episode {self.played}, from 0: {found}") from error
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
@@ -149,8 +176,9 @@ class BoxWorld(World):
             steps, rewards = self._play_episode()
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             self.log.steps[self.played] = len(steps)
-            labels = list(self.labels)
-            self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
+            if self.box.record is not None:
+                labels = list(self.labels)
+                self.box.record_episode([labels[step[3]] for step in steps], rewards.tolist())
             self.progress["played"] += 1
             self.progress["steps"] += len(steps)
             if self.played == PATIENCE and not self._is_strict:
@@ -164,50 +192,56 @@ class BoxWorld(World):
         self.replan()
         self.progress["step"] = 0
 
-    def _play_episode(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Play one episode and count it; return its steps, as in ``Recent``, and what they paid, in the user's units.
+    def _play_episode(self) -> tuple[list[tuple[int, int, int, int, int, int]], NDArray[np.float64]]:
+        """Play one episode and count it; return its steps, as in ``Recent``, and its rewards, in the user's units.
 
         The successor of a step that ends the episode is O + o'. When the environment cuts an episode off (truncation),
         it is not known what would have followed.
         """
-        box, size, steps, rewards, due = self.box, self.box.observations.size, [], [], False
-        (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
-        self.counts.is_met[o] = True
+        box, counts, size, steps, rewards, due = self.box, self.counts, self.box.observations.size, [], [], False
+        at_once, units = self.learner.replan_rule.at_once, box.machine.reward_range
+        is_unit, to_unit = units.is_unit, units.number_to_unit
+        (o, shown), m = self._reset(), self.table.initial
+        counts.is_met[o] = True
+        counts.starts[o] += 1
         for h in range(box.max_steps):
-            a = self._act(self.policy[h, o, m])
+            a = self._act(h, o, m)
             z, shown, propositions, ended, truncated = self._step(shown, a)
-            label = self.number(propositions)
+            label = self.labels.get(propositions)
+            if label is None:
+                label = self.number(propositions)
             z += size if ended else 0
             m_next, reward = self.table.draw(label, m, self.world_rng)
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
-            due |= self._count(h, steps[-1], reward)
+            due |= self._count(h, steps[-1], reward if is_unit else to_unit(reward))
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and self.learner.replan_rule.at_once and len(steps) < box.max_steps:
+            if due and at_once and len(steps) < box.max_steps:
                 self._replan_at_once(len(steps))
                 due = False
-        if len(self.counts.step_visits) and o < size:
-            self.counts.step_visits[len(steps), o] += 1
-        self.progress["is_due"] = count_episode(self.counts.totals, self.replan_code) or due
-        return np.array(steps, dtype=np.int64), np.array(rewards)
+        if len(counts.step_visits) and o < size:
+            counts.step_visits[len(steps), o] += 1
+        self.progress["is_due"] = count_episode(counts.totals, self.replan_code) or due
+        return steps, np.array(rewards)
 
-    def _act(self, choice: Any) -> int:
-        """Return the action of a policy, or now and then a random one, if the learner wants that."""
-        a = int(choice) if np.ndim(choice) == 0 else int(sample_action(choice, self.world_rng.random()))
-        share = self.learner.random_share
-        if share > 0.0 and self.world_rng.random() < share:
+    def _act(self, h: int, o: int, m: int) -> int:
+        """Return the action of the policy, or now and then a random one, if the learner wants that."""
+        policy = self.policy
+        a = int(policy[h, o, m] if policy.ndim == 3 else sample_action(policy[h, o, m], self.world_rng.random()))
+        if self._random_share > 0.0 and self.world_rng.random() < self._random_share:
             a = int(self.world_rng.random() * self.box.num_actions)
         return a
 
     def _count(self, h: int, step: tuple[int, int, int, int, int, int], reward: float) -> bool:
-        """Count a step; tell whether a plan has become due."""
+        """Count a step, with its reward in the unit range; tell whether a plan has become due."""
         o, a, z, label, _, _ = step
-        pair, in_unit = o * self.box.num_actions + a, self.box.machine.reward_range.number_to_unit(reward)
-        if (pair, z, label) not in self.places:
-            self.places[pair, z, label] = self._first_sight(pair, z, label)
-        return bool(count_step(self.counts, h, step, self.places[pair, z, label], pair, in_unit, self.replan_code))
+        pair = o * self.box.num_actions + a
+        place = self.places.get((pair, z, label))
+        if place is None:
+            place = self.places[pair, z, label] = self._first_sight(pair, z, label)
+        return bool(count_step(self.counts, h, step, place, pair, reward, self.replan_code))
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
@@ -230,6 +264,11 @@ class BoxWorld(World):
                 counted = "Each label is counted as an outcome of its own, which no guarantee of a learner covers"
                 warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
             self._has_warned = True
+
+    def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
+        number = self.number(as_label(label, "the data: a label", self.box.machine.propositions))
+        place = self.places[pair, target, number] = self._first_sight(pair, target, number)
+        self.counts.transitions[place]["count"] = count
 
     def _row(self, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""

@@ -21,6 +21,7 @@ from praemia.kernels.records import Records
 from praemia.learners.base import Learner, LearnerPlan
 from praemia.learners.experience import Experience
 from praemia.limits import require_memory
+from praemia.machines.labels import Label
 from praemia.planning.policy import validate_policy
 from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.run import generators
@@ -44,6 +45,7 @@ class World(ABC):
     """
 
     truth: Task | None = None  # for learners that are given it
+    episodes_before = 0  # those of the data that a run began with
 
     def __init__(
         self, learner: Learner, spec: TaskSpec, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
@@ -98,6 +100,10 @@ class World(ABC):
     def play(self, most: int) -> None:
         """Play ``policy`` until a plan is due, for a slice of time or ``most`` episodes at most."""
 
+    @abstractmethod
+    def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
+        """Count a transition of the data that a run begins with; the target is O + o' where it ended the episode."""
+
     def start_value(self, values: NDArray[np.float64]) -> float:
         """Return the value at the start, from V_0[M, O]; NaN where the start is not known."""
         return math.nan
@@ -114,7 +120,12 @@ class World(ABC):
         """Return what the learner may look at."""
         truth = self.truth if self.learner.privileged else None
         return Experience(
-            self.spec, self.num_episodes, self.played, self.counts, truth, self.policy if self.policy.size else None
+            self.spec,
+            self.num_episodes + self.episodes_before,
+            self.played + self.episodes_before,
+            self.counts,
+            truth,
+            self.policy if self.policy.size else None,
         )
 
     def replan(self) -> None:

@@ -80,7 +80,7 @@ class ProductBox(BlackBox):
 def product_box(box: BlackBox) -> BlackBox:
     """Return the product of a black box and its machine, as a black box."""
     env = ProductEnv(box)
-    return ProductBox(env, env.label, env.laws.machine, box.horizon, discount=box.discount)
+    return ProductBox(env, env.label, env.laws.machine, box.horizon, discount=box.discount, name=box.name)
 
 
 def shown_policy(policy: NDArray[Any], learner: Learner, machine: RewardMachine) -> NDArray[Any]:

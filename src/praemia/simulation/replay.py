@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError
 from praemia.learners.base import Learner
 from praemia.simulation.loop import World, run_loop
@@ -19,7 +20,7 @@ from praemia.text_tables import plural
 
 
 def replay(
-    task: Task,
+    task: Task | BlackBox,
     learner: Learner,
     run: Run,
     plans: Sequence[int],
@@ -30,6 +31,9 @@ def replay(
     The run is played again, up to the last of these plans. If that is another run, by another version or on a changed
     task, it is an error.
     """
+    if run.data_episodes:
+        raise PraemiaError(f"the run of {run.learner} on {run.task} began with data, without which it is another run")
+    task = task.for_run() if isinstance(task, BlackBox) else task
     world = world_of(task, learner, run.num_episodes if run.step_budget is None else None, run.seed, run.step_budget)
     for plan in plans:
         run_loop(world, int(run.plan_episodes[plan]), on_progress=on_progress)
@@ -39,11 +43,12 @@ def replay(
         yield shown_policy(world.policy, learner, task.machine).copy()
 
 
-def _require_equal(run: Run, world: World, task: Task) -> None:
+def _require_equal(run: Run, world: World, task: Task | BlackBox) -> None:
     """Refuse to go on with what is not the run that was recorded."""
     episodes, returns = world.log.plans["episode"][: world.num_plans], world.log.returns[: world.played]
+    returns = task.values_from_unit(returns.copy()) if isinstance(task, Task) else returns
     same_plans = np.array_equal(episodes, run.plan_episodes[: len(episodes)])
-    if same_plans and np.array_equal(task.values_from_unit(returns.copy()), run.returns[: len(returns)]):
+    if same_plans and np.array_equal(returns, run.returns[: len(returns)]):
         return
     raise PraemiaError(
         f"the run of {run.learner} on {run.task} cannot be repeated: played again it differs within "

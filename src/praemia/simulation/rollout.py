@@ -1,21 +1,29 @@
-"""Play one episode of a task by a policy, and note every step."""
+"""Play one episode by a policy, in a task or a black box, and note every step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from praemia.arithmetic import ordered_sum
+from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
-from praemia.errors import ModelError, require_whole
+from praemia.errors import ModelError, ParameterError, require, require_whole
 from praemia.machines.labels import format_label
-from praemia.planning.policy import Policy, PolicyLike, policy_for, validate_policy
+from praemia.planning.acting import Policy
+from praemia.planning.agents import Agent
+from praemia.planning.policy import PolicyLike, policy_for, validate_policy
+from praemia.planning.sampled import BoxStep, chooser, episode_seed, play
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
+
+WIDEST, COLOURS, RENDER_FPS = 480, 128, 30  # pixels; of an image; frames a second
 
 
 class Step(NamedTuple):
@@ -33,13 +41,20 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Episode:
-    """An episode, step by step; ``print`` shows it as a table, with names."""
+    """An episode, step by step; ``print`` shows it as a table, with names.
 
-    task: Task
+    Attributes
+    ----------
+    steps : in a task, indices; in a black box observations and actions are in the environment's own terms.
+    images : in a black box that renders pixels, what it looked like, before the first step and after each.
+    """
+
+    task: Task | BlackBox
     seed: int
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] | tuple[BoxStep, ...]
+    images: tuple[Any, ...] = field(default=(), repr=False)
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.steps)
 
     def __len__(self) -> int:
@@ -65,21 +80,42 @@ class Episode:
         """Return the episode as a table of texts, the names of its columns first."""
         return [("step", "observation", "action", "label", "reward", "machine state"), *map(self._row, self.steps)]
 
-    def _row(self, step: Step) -> tuple[str, ...]:
-        mdp, states = self.task.mdp, self.task.machine.states
+    def _row(self, step: Any) -> tuple[str, ...]:
+        task, states = self.task, self.task.machine.states
         move = "" if step.next_machine_state == step.machine_state else f" → {states[step.next_machine_state]}"
-        return (
-            str(step.step),
-            mdp.observation_name(step.observation),
-            mdp.action_name(step.action),
-            format_label(set(step.label)) if step.label else "",
-            f"{step.reward:g}",
-            states[step.machine_state] + move,
-        )
+        if isinstance(task, Task):
+            place, action = task.mdp.observation_name(step.observation), task.mdp.action_name(step.action)
+        else:
+            place, action = _written(step.observation), _written(step.action)
+        label = format_label(set(step.label)) if step.label else ""
+        return (str(step.step), place, action, label, f"{step.reward:g}", states[step.machine_state] + move)
+
+    def save(self, path: str | Path) -> None:
+        """Write the episode as a picture that moves, .gif: on the map of a task, or as the environment renders."""
+        from praemia.pictures.episodes import save_gif, save_images
+
+        if Path(path).suffix.lower() != ".gif":
+            raise ParameterError(f"cannot write {str(path)!r}; expected a file .gif")
+        if isinstance(self.task, Task):
+            save_gif(self, path)
+        elif not self.images:
+            raise ModelError(f'{self.task.name!r} renders no pixels; make the environment with render_mode="rgb_array"')
+        else:
+            save_images(self.images, path, self.task.env.metadata.get("render_fps", RENDER_FPS))
 
 
-def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
-    """Play one episode of a task by a policy: an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``.
+def _written(element: Any) -> str:
+    """Write an observation or an action in a few letters."""
+    if isinstance(element, np.ndarray) and element.dtype.kind == "f":
+        return "[" + " ".join(f"{value:.3g}" for value in element.ravel()[:6]) + (" …]" if element.size > 6 else "]")
+    return brief(element)
+
+
+def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *, unseen: Any = "random") -> Episode:
+    """Play one episode by a policy: an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``.
+
+    In a black box it may be an agent too, as for ``evaluate``, and ``unseen`` is what a ``Policy`` does with an
+    observation that it never met.
 
     Examples
     --------
@@ -91,20 +127,48 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
     >>> episode.total_reward
     1.0
     """
-    if not isinstance(task, Task):
-        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     seed = require_whole("seed", seed, 0)
-    validate_policy(task.model, policy)
-    player = Policy(policy_for(task.model, policy), task.name)
+    if isinstance(task, BlackBox):
+        return _in_box(task, policy, seed, unseen)
+    if not isinstance(task, Task):
+        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
+    validate_policy(task.model, policy)  # type: ignore[arg-type]
+    player = Policy(policy_for(task.model, policy))  # type: ignore[arg-type]
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []
     for h in range(task.max_steps):
         o, m = int(state["observation"]), int(state["machine_state"])
-        action = player.action(h, m, o, random)
+        action = player.act(o, m, h, random)
         state, reward, is_over, _, info = env.step(action)
         after = int(state["observation"]), int(state["machine_state"])
         steps.append(Step(h, o, m, action, info["label"], reward, *after))
         if is_over:
             break
     return Episode(task, seed, tuple(steps))
+
+
+def _in_box(box: BlackBox, policy: Any, seed: int, unseen: Any) -> Episode:
+    """Play an episode in a black box, and keep what it looks like, if it renders pixels."""
+    choose, images = chooser(box, policy, deterministic=False, unseen=unseen)(), list[Any]()
+    renders = box.env.render_mode == "rgb_array"
+
+    def watched(*situation: Any) -> Any:
+        if renders:
+            images.append(small_image(box.env.render()))
+        return choose(*situation)
+
+    steps = tuple(play(box, watched, episode_seed(seed, 0)))
+    if renders:
+        images.append(small_image(box.env.render()))
+    return Episode(box, seed, steps, tuple(images))
+
+
+def small_image(pixels: Any) -> Any:
+    """Return what an environment renders as an image of few colours, at most ``WIDEST`` pixels wide."""
+    require("PIL")
+    from PIL import Image
+
+    image = Image.fromarray(np.asarray(pixels))
+    image.thumbnail((WIDEST, WIDEST))
+    return image.quantize(COLOURS)

@@ -10,9 +10,9 @@ its seed alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -24,11 +24,15 @@ from praemia.displayed import Displayed
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.planning.acting import Policy
 from praemia.simulation.plausible import require_plausible
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from praemia.exploration.dataset import Dataset
+    from praemia.learners.base import Learner
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -36,7 +40,7 @@ Seed: TypeAlias = int | Sequence[int]
 # break ties come from new streams.
 RNG_REVISION = 4
 
-FORMAT = 3
+FORMAT = 4
 FILE = ArchiveKind(
     "praemia run",
     "a run",
@@ -51,11 +55,14 @@ FILE = ArchiveKind(
         "until_done": (bool,),
         "step_budget": (int, type(None)),
         "test_every": (int, type(None)),
+        "policy_parts": (dict, type(None)),
+        "data_episodes": (int,),
     },
     arrays={
         **dict.fromkeys(("plan_episodes", "steps"), ArrayType("i")),
         **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
-        **dict.fromkeys(("final_policy", "learned_policy"), ArrayType("iuf", (3, 4), is_optional=True)),
+        **dict.fromkeys(("final_policy", "policy"), ArrayType("iuf", (3, 4), is_optional=True)),
+        "policy_met": ArrayType("b", is_optional=True),
         "mapped_gaps": ArrayType("f", is_optional=True),
         "path_losses": ArrayType("f", is_optional=True),
         "tests": ArrayType("f", (2,), is_optional=True),
@@ -80,16 +87,18 @@ class Run(Displayed):
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode. steps : int64[K], how many steps it took: H, unless it
         ended before.
-    final_policy : the last policy played, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
-    learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
-        last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
-    seconds : how long it took; NaN where that was not recorded, as in a file.
+    final_policy : the last policy played, [H, M, O] or [H, M, O, A], in the run's own indices; None in a run that was
+        stored without it.
+    policy : the one to use, a ``Policy``: the best in the learner's estimate of the task, without a bonus; the last
+        policy played where there is no estimate or the machine is learned (``praemia.simulation.learned``).
+    seconds : how long it took, without compiling; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
     path_losses : float64[K], what each episode lost along its path; None where the regret is exact (``is_pathwise``).
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
+    data_episodes : the episodes of the data that the run began with (``simulate(data=…)``).
     discount : the task's; values, returns and regret are discounted.
     tests : float64[n, 4], None where ``test_every`` was not asked for: after how many steps the last plan and the
         learned policy were tested against an optimal one by sampled episodes (``praemia.simulation.sampled_tests``),
@@ -116,7 +125,7 @@ class Run(Displayed):
     returns: NDArray[np.float64]
     steps: NDArray[np.int64]
     final_policy: NDArray[Any] | None = None
-    learned_policy: NDArray[Any] | None = None
+    policy: Policy | None = None
     seconds: float = math.nan
     versions: dict[str, str] = field(default_factory=dict)
     rng_revision: int = RNG_REVISION
@@ -130,17 +139,25 @@ class Run(Displayed):
     path_losses: NDArray[np.float64] | None = None
     test_every: int | None = None
     tests: NDArray[np.float64] | None = None
-    # Where a black box numbers what ``encode`` returns as it appears: how often it has begun anew, [1], and had then.
-    _renumberings: tuple[NDArray[np.int64], int] | None = field(default=None, repr=False)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("final_policy", "learned_policy"):
-            _require_same_numbers(super().__getattribute__("_renumberings"))
-        return super().__getattribute__(name)
+    data_episodes: int = 0
+    _counted: Callable[[], Dataset] | None = field(default=None, repr=False)
+    _player: Learner | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_counted": None, "_player": None}
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """What the run has counted, the data that it began with included: to go on from it, ``simulate(…, data=…)``."""
+        if self._counted is None:
+            raise PraemiaError(
+                f"the counts of this run on {self.task} were not kept: a file holds none; save run.dataset beside it"
+            )
+        return self._counted()
 
     @property
     def num_plans(self) -> int:
@@ -182,7 +199,11 @@ class Run(Displayed):
 
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
-        return FILE.pack({**vars(self), "streams": self.rng_revision}, _plain)
+        policy, parts = self.policy, dict[str, Any](policy=None, policy_met=None, policy_parts=None)
+        if policy is not None:  # a task is known by its text, and with it the machine
+            data = policy.as_data(with_machine=self.optimal_value is None)
+            parts = {"policy": policy.table, "policy_met": policy.observations.met, "policy_parts": data}
+        return FILE.pack({**vars(self), **parts, "streams": self.rng_revision}, _plain)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
@@ -195,13 +216,16 @@ class Run(Displayed):
                     f"{where}: a run of praemia {made_with}, with random streams {revision}; this version has "
                     f"streams {RNG_REVISION}, which give other runs: play it again, or read it with praemia {made_with}"
                 )
-            run = cls(**{**values, "seed": seed_key(values["seed"]), "rng_revision": revision})
+            parts, table, met = (values.pop(name) for name in ("policy_parts", "policy", "policy_met"))
+            policy = None if parts is None else Policy.from_data(parts, table, met)
+            values |= {"seed": seed_key(values["seed"]), "policy": policy}
+            run = cls(**values, rng_revision=revision)
             _check_lengths(run)
             require_plausible(run)
             return run
 
     def plot(self) -> Figure:
-        """Draw the regret over episodes, on a black box the mean return so far: a figure of Matplotlib."""
+        """Plot the regret over episodes, on a black box a moving mean of the returns: a figure of Matplotlib."""
         from praemia.report.figures import run_figure
 
         return run_figure(self)
@@ -213,15 +237,6 @@ class Run(Displayed):
         time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
-
-
-def _require_same_numbers(renumberings: tuple[NDArray[np.int64], int] | None) -> None:
-    """Refuse a policy whose observations have other numbers by now."""
-    if renumberings is not None and renumberings[0][0] != renumberings[1]:
-        raise PraemiaError(
-            "the policy of this run is no longer valid: a later run on the same black box numbered its observations "
-            "anew; give that run a BlackBox of its own, or let encode return whole numbers, which stay the same"
-        )
 
 
 def _plain(value: object) -> object:
@@ -269,7 +284,7 @@ def versions() -> dict[str, str]:
 
 
 def seed_key(seed: Seed) -> tuple[int, ...]:
-    """Check a seed and return it as a tuple of whole numbers."""
+    """Check a seed and return it as a tuple of integers."""
     key = tuple(seed) if isinstance(seed, Sequence) else (seed,)
     if not key or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 0 for s in key):
         raise ParameterError(f"seed={seed!r}; expected an integer ≥ 0, or several")

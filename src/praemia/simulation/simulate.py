@@ -5,23 +5,23 @@ plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import displayed_count
+from praemia.activity import displayed_count, working_time
 from praemia.envs.black_box import BlackBox
-from praemia.envs.indexing import EncodedIndex
-from praemia.errors import ParameterError, require_whole
+from praemia.errors import ParameterError, PraemiaError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
+from praemia.planning.acting import Policy
 from praemia.planning.exact import solve
+from praemia.simulation.beginning import begin_with, codes_of, require_fit
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
@@ -30,6 +30,10 @@ from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
 
 
 def simulate(
@@ -40,6 +44,7 @@ def simulate(
     *,
     num_steps: int | None = None,
     test_every: int | None = None,
+    data: Dataset | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
@@ -48,9 +53,12 @@ def simulate(
     the last; T = K·H in a learner's formulas is then this number, up to whole episodes. On a black box the regret
     cannot be known, and the record holds the returns alone. ``seed`` is an integer or several; ``on_progress`` is
     called with the number of episodes played so far, of steps with ``num_steps``; without it, progress is shown after
-    two seconds. Every ``test_every`` steps of such a
-    run, after the episode, the plan and the learned policy are tested against an optimal one by sampled episodes
-    (``run.tests``).
+    two seconds. Every ``test_every`` steps of such a run, after the episode, the plan and the learned policy are tested
+    against an optimal one by sampled episodes (``run.tests``). With ``data`` the learner begins with what was counted
+    there: in another run (``run.dataset``), by ``explore``, or in a log (``Dataset.from_episodes``); K in its formulas
+    counts those episodes too.
+
+    If an error ends a run in a black box, its attribute ``run`` holds the episodes that were finished.
 
     Examples
     --------
@@ -67,29 +75,48 @@ def simulate(
     key = check_run(num_episodes, seed, num_steps)
     if test_every is not None:
         check_tests(task, num_steps, test_every)
-    began = time.perf_counter()
+    began = working_time()
     optimal: float | None = None
-    if isinstance(task, Task):
+    if data is not None:
+        require_fit(data, task, learner)
+    if isinstance(task, BlackBox):
+        task = task.for_run(None if data is None else codes_of(data))
+    else:
         optimal = solve(task.in_unit_range.model, keep_values=False).value
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
+    if data is not None:
+        begin_with(world, data)
+
+    def record(tests: NDArray[np.float64] | None = None) -> Run:
+        return Run(
+            task=task.name,
+            learner=learner.name,
+            parameters=learner.parameters,
+            seed=key,
+            versions=versions(),
+            origin="" if code is None else code.origin,
+            discount=task.discount,
+            until_done=task.until_done,
+            step_budget=num_steps,
+            test_every=test_every,
+            tests=tests,
+            seconds=working_time() - began,
+            data_episodes=world.episodes_before,
+            _counted=_counted(task, world, key),
+            _player=learner,
+            **_played(task, world, optimal),
+        )
+
     with displayed_count("steps" if num_steps else "episodes", num_steps or num_episodes or 0) as display:
         report = on_progress or display
-        tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
-    return Run(
-        task=task.name,
-        learner=learner.name,
-        parameters=learner.parameters,
-        seed=key,
-        versions=versions(),
-        origin="" if code is None else code.origin,
-        discount=task.discount,
-        until_done=task.until_done,
-        step_budget=num_steps,
-        test_every=test_every,
-        tests=tests,
-        seconds=time.perf_counter() - began,
-        **_played(task, world, optimal),
-    )
+        try:
+            tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
+        except PraemiaError as error:
+            if isinstance(task, BlackBox) and world.played:
+                error.run = record()
+                error.add_note(f"the {plural(world.played, 'episode')} that were finished are kept: error.run")
+            raise
+    return record(tests)
 
 
 def _play_to_the_end(
@@ -121,6 +148,7 @@ def _player(task: object, learner: Any) -> Learner:
 def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[str, Any]:
     """Return what was played, in the user's units, as fields of a ``Run``."""
     plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
+    plans = plans[plans["episode"] < world.played]  # an error may have ended the run in the first episode of the last
     units = task.machine.reward_range
     from_unit = partial(units.values_from_unit, horizon=world.spec.horizon, discount=task.discount)
     return {
@@ -131,19 +159,38 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "optimistic_values": from_unit(plans["optimistic"].copy()),
         "returns": from_unit(returns) if isinstance(task, Task) else returns,
         "final_policy": shown_policy(world.policy, world.learner, task.machine),
-        "learned_policy": shown_policy(learned_policy(world), world.learner, task.machine),
+        "policy": _policy(task, world),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
-        "_renumberings": _renumberings(task),
     }
 
 
-def _renumberings(task: Task | BlackBox) -> tuple[NDArray[np.int64], int] | None:
-    """Return how often a black box has numbered its observations anew, to be looked at again, and as a number."""
-    if isinstance(task, Task) or not isinstance(task.observations, EncodedIndex):
-        return None
-    return task.observations.renumberings, int(task.observations.renumberings[0])
+def _policy(task: Task | BlackBox, world: World) -> Policy:
+    """Return the policy that a run has learned, to be used without the run."""
+    table = shown_policy(learned_policy(world), world.learner, task.machine)
+    if isinstance(task, Task):
+        return Policy(table, task)  # it acts everywhere, as it is evaluated
+    return Policy(table, task, met=world.counts.is_met.reshape(task.num_observations, -1).any(axis=1))
+
+
+def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
+    """Return what makes a dataset of the counts of a run, without keeping its world."""
+    learner, sets, starts = world.learner, world.spec.label_sets, world.counts.starts.copy()
+    seen = world.experience().transitions
+
+    def dataset() -> Dataset:
+        from praemia.exploration.counted import Counted
+
+        if learner.sees == "product":
+            raise PraemiaError(
+                f"learner {learner.name!r} counts product states, whose transitions are not those of "
+                f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
+            )
+        record = {"learner": learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
+        return Counted(task, seen, sets, starts).dataset(**record)
+
+    return dataset
 
 
 def world_of(
@@ -154,7 +201,6 @@ def world_of(
     if isinstance(task, Task):
         unit = task.in_unit_range
         return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
-    task.observations.forget()
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.errors import ModelError
 from praemia.kernels import play as kernels
 from praemia.kernels.exact import PRODUCT_STATE, ValueArrays
 from praemia.kernels.records import Records, padded_width
@@ -15,6 +16,7 @@ from praemia.kernels.ties import new_stream
 from praemia.learners.backward import checked_plan, next_policy
 from praemia.learners.base import Learner
 from praemia.learners.stepwise import StepwiseLearner
+from praemia.machines.labels import Label, format_label
 from praemia.planning.backward import cached_per_object
 from praemia.planning.exact import solve
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, spec_for
@@ -126,6 +128,18 @@ class TaskWorld(World):
         self.plan = checked_plan(self.policy, memory.values.reshape(1, -1), (memory, stream))
         taken = time.perf_counter() - began
         self._work_limit = max(FIRST_WORK, int(done * min(4.0, SLICE_SECONDS / max(taken, 1e-6))))
+
+    def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
+        first, last = self.arrays.indptr[pair : pair + 2]
+        edges = self.arrays.edges[first:last]
+        sets = self.task.mdp.label_sets
+        places = [e for e in np.flatnonzero(edges["target"] == target) if sets[edges["label"][e]] == label]
+        if not places:
+            o, a = divmod(pair, self.task.num_actions)
+            step = f"({o}, {a}, {target % self.task.num_observations}) with the label {format_label(label)}"
+            raise ModelError(f"the data has the transition {step}, which is impossible in {self.task.name!r}")
+        place = kernels.first_sight(self.arrays, self.counts, pair, first + places[0])
+        self.counts.transitions[place]["count"] = count
 
     def start_value(self, values: NDArray[np.float64]) -> float:
         total = 0.0

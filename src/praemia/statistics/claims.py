@@ -4,7 +4,7 @@ A claim is a list of comparisons, each an interval on a scale. It *held* when ev
 hold* when one says no, and otherwise it is *not decided*.
 
 If single intervals cover as stated, those of a claim hold together with probability 95%, in all m comparisons and at
-each of the interim analyses at 8, 16, 32 … 512 runs: each is taken at 1 − 5%/(7m). Fewer than 8 runs decide nothing.
+each of the interim analyses at 8, 16, 32 … 512 runs: each is taken at 1 − 5%/(7m). A verdict needs at least 8 runs.
 Where a few runs lose many times as much as the others, an interval covers less often than it says; what it decides then
 counts only if a sign test over seeds, at the same level, says the same.
 """

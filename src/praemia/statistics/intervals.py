@@ -84,7 +84,7 @@ def ratio_over_groups(log_ratios: Iterable[Sequence[float]], confidence: float =
 
 
 def ratio_within_groups(log_ratios: Iterable[Sequence[float]], confidence: float = CONFIDENCE) -> Interval:
-    """Return the same geometric mean where the groups are fixed and their members, two at least, were drawn.
+    """Return the same geometric mean where the groups are fixed and their members, two at least, are a sample.
 
     The interval is that of a stratified mean, with the degrees of freedom of Welch and Satterthwaite.
     """

@@ -1,6 +1,6 @@
 """Stored runs, by what they share: the series of a learner on a task, and the table of a group of an experiment.
 
-Which runs belong together is told by what was played; titles and names of tasks are labels, as the experiment of the
+What was played decides which runs belong together; titles and names of tasks are labels, as the experiment of the
 folder gives them. Runs that it does not ask for, of other lengths or other random streams among them, are a group of
 their own: nothing that lies in a folder is left out.
 """
@@ -24,7 +24,7 @@ from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
-ROUNDING = 1e-12  # of what an episode is worth: what may be left of an episode's regret of 0 after summing up
+ROUNDING = 1e-12  # of the value of an episode: what may be left of an episode's regret of 0 after summing up
 OTHERS = "Other runs in this folder"
 
 
@@ -159,31 +159,39 @@ def studies(store: Store) -> list[Study]:
     return [study for study in (*found, others) if study.series]
 
 
+def in_black_boxes(store: Store) -> list[Series]:
+    """Read the runs of a folder whose regret cannot be known: those in black boxes."""
+    members = group(run for run in store.runs() if run.optimal_value is None)
+    members.sort(key=lambda own: (own.task, own.title))
+    names = told_apart([own.task for own in members], [Job.of(own.first).task.digest for own in members])
+    return [replace(own, task=name) for own, name in zip(members, names, strict=True)]
+
+
 def gather(store: Store, groups: Sequence[Group]) -> list[Study]:
     """Return a study for each group, and one more of the runs that belong to none."""
     runs: dict[str, list[Run]] = {}
     for run in store.runs():
         if run.optimal_value is not None:
             runs.setdefault(Job.of(run).digest, []).append(run)
-    found = [_study(asked, runs) for asked in groups]
+    found = [_study(wanted, runs) for wanted in groups]
     used = {id(run) for study in found for series in study.series.values() for run in series.runs}
     return [*found, _other_study([run for own in runs.values() for run in own if id(run) not in used])]
 
 
-def _study(asked: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
+def _study(wanted: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
     """Collect the runs of a group, as many as there are of each cell."""
     series = {}
     tasks = told_apart(
-        [setting.task.name for setting in asked.settings],
-        [f"{s.task.digest} {s.num_episodes} {s.num_steps}" for s in asked.settings],
+        [setting.task.name for setting in wanted.settings],
+        [f"{s.task.digest} {s.num_episodes} {s.num_steps}" for s in wanted.settings],
     )
-    for row, setting in enumerate(asked.settings):
-        for column, choice in enumerate(asked.choices):
+    for row, setting in enumerate(wanted.settings):
+        for column, choice in enumerate(wanted.choices):
             stored = runs.get(setting.job(column, ()).digest, ())
-            own = [run for run in stored if len(run.seed) > 1 and run.seed == asked.seed_of(run.seed[1])]
+            own = [run for run in stored if len(run.seed) > 1 and run.seed == wanted.seed_of(run.seed[1])]
             if own:
                 series[row, column] = Series(tuple(own), tasks[row], choice.title)
-    return Study(asked, series, tasks)
+    return Study(wanted, series, tasks)
 
 
 def _other_study(runs: Sequence[Run]) -> Study:

@@ -45,12 +45,12 @@ def _allowed(run: Run, share: float) -> float:
 
 
 def steps_to(run: Run, share: float) -> float:
-    """Return after how many steps every plan was worth at least a share of the optimum; infinite if never."""
+    """Return after how many steps every plan had at least a share of the optimal value; infinite if never."""
     return first_for_good(run.plan_gaps > _allowed(run, share), _before_plans(run))
 
 
 def steps_to_play(run: Run, share: float = PLAYED_SHARE) -> float:
-    """Return after how many steps every twentieth of the run is worth a share of the optimum; infinite if never."""
+    """Return after how many steps every twentieth of the run has a share of the optimal value; infinite if never."""
     width = math.ceil(run.steps.sum() / PLAYED_PARTS)
     part = (np.cumsum(run.steps) - run.steps) // width  # of each episode, by its first step
     lost = np.bincount(part, np.diff(run.regret, prepend=0.0), PLAYED_PARTS)
@@ -59,7 +59,7 @@ def steps_to_play(run: Run, share: float = PLAYED_SHARE) -> float:
 
 
 def steps_to_learn(run: Run, share: float = LEARNED_SHARE) -> float:
-    """Return after how many steps every learned policy is worth a share of the optimum; NaN without tests."""
+    """Return after how many steps every learned policy has a share of the optimal value; NaN without tests."""
     if run.tests is None:
         return math.nan
     steps, *_, values = run.tests.T
@@ -75,7 +75,7 @@ def steps_to_pass(run: Run, *, learned: bool = False) -> float:
 
 
 def share_curve(series: Series, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the median over runs of the share of the optimum that the last plan is worth, after numbers of steps."""
+    """Return the median over runs of the share of the optimal value that the last plan has, after numbers of steps."""
     curves = []
     for run in series.runs:
         shares = 1.0 - run.plan_gaps / abs(run.optimal_value or 1.0)

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.arithmetic import draw
-from praemia.kernels.records import NUM_EXITS, REWARD, LayerArrays, MachineArrays, Records, pay, rows_of
+from praemia.kernels.records import NUM_EXITS, REWARD, LayerArrays, MachineArrays, Records, rows_of
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import RewardPiece
@@ -100,13 +101,23 @@ class MachineTable:
         """The running sums of τ within each row, to sample from."""
         return running_sums(self.probs, self.indptr)
 
+    @cached_property
+    def _moves(self) -> list[tuple[list[float], list[tuple[int, list[float], list[tuple[float, float]]]]]]:
+        """For each row the running sums of τ and the moves: the target, the running sums of ν, (value, width)."""
+        pieces = list(zip(self.laws["value"].tolist(), self.laws["width"].tolist(), strict=True))
+        piece_sums, ends = self.laws["sum"].tolist(), self.law_indptr.tolist()
+        laws = [(piece_sums[i:j], pieces[i:j]) for i, j in pairwise(ends)]
+        moves = [(target, *law) for target, law in zip(self.targets.tolist(), laws, strict=True)]
+        sums = self.sums.tolist()
+        return [(sums[i:j], moves[i:j]) for i, j in pairwise(self.indptr.tolist())]
+
     def draw(self, label: int, m: int, rng: np.random.Generator) -> tuple[int, float]:
-        """Sample the next machine state from τ and the reward from ν, in machine state ``m`` on a label."""
-        row = label * self.num_states + m
-        j = self.indptr[row] + draw(self.sums[self.indptr[row] : self.indptr[row + 1]], rng)
-        law = self.laws[self.law_indptr[j] : self.law_indptr[j + 1]]
-        r = draw(law["sum"], rng) if len(law) > 1 else 0
-        return int(self.targets[j]), float(pay(law[r], rng))
+        """Sample the next machine state from τ and the reward from ν, in machine state ``m`` on a numbered label."""
+        sums, moves = self._moves[label * self.num_states + m]
+        target, piece_sums, pieces = moves[bisect_right(sums, rng.random() * sums[-1])]
+        r = bisect_right(piece_sums, rng.random() * piece_sums[-1]) if len(pieces) > 1 else 0
+        value, width = pieces[r]
+        return target, value + width * rng.random() if width > 0.0 else value
 
     @property
     def arrays(self) -> MachineArrays:

@@ -143,8 +143,8 @@ class RewardLaws:
         names = {law: f"law_{number}" for number, law in enumerate(laws)}
         self.labels = {machine.idle_reward: Label(), **{law: Label({name}) for law, name in names.items()}}
         rules = tuple(Rule(PRODUCT, parse_guard(name), (Outcome(PRODUCT, 1.0, law),)) for law, name in names.items())
-        parts = ((PRODUCT,), PRODUCT, tuple(names.values()), rules)
-        self.machine = RewardMachine(*parts, first_match=True, idle_reward=machine.idle_reward)
+        parts = {"states": (PRODUCT,), "initial": PRODUCT, "propositions": tuple(names.values()), "rules": rules}
+        self.machine = machine.replace(**parts, first_match=True)
 
     def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
         """Return the label of a move of the machine; a move that cannot happen has the empty label."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import compress
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +71,7 @@ class TaskSpec:
     def without_rules(self, *, moves_known: bool) -> TaskSpec:
         """Hide the rules of the machine; with ``moves_known``, not where each label can move each state."""
         machine = self.machine
-        parts = (machine.states, machine.initial, machine.propositions)
-        states_alone = RewardMachine(*parts, rules=(), idle_reward=machine.idle_reward)
+        states_alone = machine.replace(rules=(), first_match=False)
         possible = partial(_possible_moves, machine, moves_known)
         table = MachineTable.of_possible_moves(machine.num_states, self.table.initial, possible(self.label_sets))
         return replace(self, machine=states_alone, table=table, possible=possible)
@@ -200,33 +199,23 @@ class EveryStep:
 
     @cached_property
     def support(self) -> LabelSupport:
-        """The labels that can follow each pair."""
-        return self._support_by_pair() if self.is_computed else self._support_by_label()
-
-    def _support_by_pair(self) -> LabelSupport:
-        """Allow the labels that each pair has for any o'."""
-        num_obs, num_pairs = self.spec.num_observations, self.spec.num_observations * self.spec.num_actions
-        num_labels, by_pair = len(self.labels[1]), self.labels[0].reshape(num_pairs, num_obs)
-        allowed = np.zeros((num_pairs, num_labels), dtype=bool)
-        allowed[np.arange(num_pairs)[:, None], by_pair] = True
-        groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
-        reaches = np.zeros((num_labels, num_obs), dtype=bool)
-        reaches[by_pair, np.arange(num_obs)] = True
-        return self._sparse(group_of.ravel(), groups, reaches)
-
-    def _support_by_label(self) -> LabelSupport:
-        """Allow every label after every pair."""
-        spec, num_labels = self.spec, len(self.possible_labels)
-        groups = np.ones((1, num_labels), dtype=bool)
-        reaches = np.ones((num_labels, spec.num_observations), dtype=bool)
-        return self._sparse(np.zeros(spec.num_observations * spec.num_actions), groups, reaches)
-
-    def _sparse(self, group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_]) -> LabelSupport:
-        """Write membership tables as sparse rows; the column after the observations is the end of an episode."""
-        if self.spec.can_end:
-            reaches = np.hstack((reaches, np.ones((len(reaches), 1), dtype=bool)))
+        """The labels that can follow each pair: those that it has for any o', or all that can occur."""
+        size, num_pairs = self.spec.num_observations, self.spec.num_observations * self.spec.num_actions
+        num_labels = len(self.possible_labels)
+        if self.is_computed:
+            by_pair = self.labels[0].reshape(num_pairs, size)
+            allowed = np.zeros((num_pairs, num_labels), dtype=bool)
+            allowed[np.arange(num_pairs)[:, None], by_pair] = True
+            groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
+            reaches = np.zeros((num_labels, size), dtype=bool)
+            reaches[by_pair, np.arange(size)] = True
+        else:
+            groups, group_of = np.ones((1, num_labels), dtype=bool), np.zeros(num_pairs, dtype=np.intp)
+            reaches = np.ones((num_labels, size), dtype=bool)
+        if self.spec.can_end:  # the column after the observations is the end of an episode
+            reaches = np.hstack((reaches, np.ones((num_labels, 1), dtype=bool)))
         return LabelSupport(
-            groups=group_of.astype(np.int32),
+            groups=group_of.ravel().astype(np.int32),
             group_indptr=offsets(groups.sum(axis=1)),
             group_labels=np.nonzero(groups)[1].astype(np.int32),
             indptr=offsets(reaches.sum(axis=1)),

@@ -30,11 +30,8 @@
     button.textContent = "❚❚";
   }
   const toggle = () => (timer ? pause() : play()), go = index => { pause(); show(index); };
-  const forth = () => go(+slider.value + 1), back = () => go(+slider.value - 1);
-  const keys = {
-    " ": toggle, ArrowRight: forth, ArrowUp: forth, ArrowLeft: back, ArrowDown: back,
-    Home: () => go(0), End: () => go(last),
-  };
+  const forth = () => go(+slider.value + 1), back = () => go(+slider.value - 1), home = () => go(0), end = () => go(last);
+  const keys = { " ": toggle, ArrowRight: forth, ArrowUp: forth, ArrowLeft: back, ArrowDown: back, Home: home, End: end };
   button.addEventListener("click", toggle);
   slider.addEventListener("input", () => go(+slider.value));
   document.addEventListener("keydown", event => {
@@ -44,7 +41,6 @@
   });
 
   show(0);
-  if (last > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches) play();
-  else pause();
+  last > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches ? play() : pause();
   document.body.dataset.ready = "yes";
 })();

@@ -1,0 +1,197 @@
+"""The estimated model of a black box as a task: what can be planned in and shown where nothing is known but counts.
+
+A pair never tried has the least value that the machine allows. Nothing here is exact but the arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.arithmetic import steps_left
+from praemia.envs.black_box import BlackBox
+from praemia.envs.box_cells import BoxCells
+from praemia.errors import ModelError
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import Estimate
+from praemia.kernels.records import UNKNOWN
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine
+from praemia.planning.acting import Policy
+from praemia.planning.policy import PolicyLike, policy_array
+from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
+from praemia.simulation.run import Run
+from praemia.tasks.base import BaseTask
+from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.picture import Axis, Mark, Picture, Spot
+from praemia.text_tables import plural
+
+SHORT = 4  # letters of a name that fits into a place
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EstimatedTask(BaseTask):
+    """A black box as the counts of a run estimate it.
+
+    Observations are those that were met, in the order of their indices (``kept``).
+    """
+
+    box: BlackBox
+    dataset: Dataset
+    machine: RewardMachine
+    horizon: int | None
+    name: str
+    discount: float = 1.0
+    until_done: bool = False
+    max_steps: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._complete()
+
+    def _complete(self) -> None:
+        self._complete_length()
+
+    @classmethod
+    def of(cls, box: BlackBox, source: object) -> EstimatedTask:
+        """Return the estimate that a run has made of a black box, or that a policy makes in sampled episodes."""
+        if not isinstance(source, Run | Policy):
+            raise ModelError(
+                f"{source!r} in {box!r}, which is known by what was counted alone; give a Run, such as simulate "
+                "returns, or a Policy"
+            )
+        policy = source.policy if isinstance(source, Run) else source
+        if policy is None or policy.machine != box.machine:
+            raise ModelError(f"{source!r} was made with another machine than that of {box.name!r}")
+        policy.for_box(box)
+        data = source.dataset if isinstance(source, Run) else _sampled(box, policy)
+        name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
+        return cls(box, data, box.machine, box.horizon, name, box.discount, box.until_done)
+
+    @cached_property
+    def kept(self) -> NDArray[np.int64]:
+        """The indices of the observations that were met."""
+        return np.setdiff1d(np.arange(self.dataset.num_observations), self.dataset.unreached)
+
+    @property
+    def cells(self) -> BoxCells | None:
+        """The cells, where observations are cells of two numbers."""
+        encode = self.box.encode
+        return encode if isinstance(encode, BoxCells) and len(encode.edges) == 2 else None
+
+    @property
+    def num_observations(self) -> int:
+        return len(self.kept)
+
+    @property
+    def num_actions(self) -> int:
+        return self.dataset.num_actions
+
+    @cached_property
+    def pair_visits(self) -> NDArray[np.int64]:
+        """int64[O, A], how often each pair was tried."""
+        visits: NDArray[np.int64] = self.dataset.visits[self.kept]
+        return visits
+
+    def policy(self, policy: PolicyLike) -> NDArray[Any]:
+        """Return a policy of the run as an array for the observations that are kept."""
+        table = policy_array(policy)
+        return table[:, :, self.kept] if table.ndim > 2 else table[:, self.kept]
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The transitions seen as o, a, o', of the observations that are kept."""
+        o, a, z = self.dataset.transitions
+        return np.searchsorted(self.kept, o), a, np.searchsorted(self.kept, z)
+
+    @cached_property
+    def model(self) -> Model:
+        """p̂ with the machine, in the user's units."""
+        data, (numbers, sets) = self.dataset, self.dataset.labelled
+        o, a, successors = self._steps
+        idle, horizon = self.machine.idle_reward.mean, self.max_steps
+        exits = exits_at_end(horizon, self.num_machine_states, idle, self.discount)
+        least = Estimate(data, self.machine, horizon, self.discount).least
+        units, left = self.machine.reward_range, steps_left(horizon, self.discount)[:, None]
+        zero, one = (units.values_from_unit(value, 1, 1.0) for value in (0.0, 1.0))
+        exits[1:, UNKNOWN] = (zero * left + (one - zero) * least)[:-1]
+        return Model.of_estimate(
+            o * self.num_actions + a,
+            successors,
+            data.ends,
+            data.probs,
+            labels=numbers,
+            visits=self.pair_visits.ravel(),
+            table=MachineTable.of(self.machine, sets),
+            start_probs=data.start_probs[self.kept],
+            exits=exits,
+            discount=self.discount,
+        )
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return self.box.actions.names() or tuple(map(str, range(self.num_actions)))
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """A mark for each observation: its name, what holds whenever it is reached, whether episodes start there."""
+        numbers, sets = self.dataset.labelled
+        labels: dict[int, Label] = {}
+        for o, number in set(zip(self._steps[2].tolist(), numbers.tolist(), strict=True)):
+            labels[o] = labels.get(o, sets[number]) & sets[number]
+        starts = self.dataset.first_counts[self.kept] > 0
+        found = [labels.get(o, Label()) for o in range(self.num_observations)]
+        return [
+            Mark(self._symbol(i, label, is_start), ", ".join(sorted(label)), label, bool(is_start))
+            for i, (label, is_start) in enumerate(zip(found, starts, strict=True))
+        ]
+
+    def _symbol(self, i: int, label: Label, is_start: bool) -> str:
+        """Return what stands in a place: in a cell what holds there, else a short name, or the index."""
+        if self.cells is not None:
+            return "".join(sorted({name[0] for name in label if name})) or ("S" if is_start else "")
+        o = int(self.kept[i])
+        name = self.dataset.observation_name(o)
+        return name if 0 < len(name) <= SHORT else str(o)
+
+    @property
+    def links(self) -> list[tuple[int, int]]:
+        """The pairs of observations between which a step was seen."""
+        pairs = zip(self._steps[0].tolist(), self._steps[2].tolist(), strict=True)
+        return sorted({(min(o, z), max(o, z)) for o, z in pairs if o != z})
+
+    @property
+    def map(self) -> Picture | None:
+        """The cells of two numbers: the first goes to the right, the second up; None for other observations."""
+        if self.cells is None:
+            return None
+        places = zip(*np.unravel_index(self.kept, self.cells.shape), self.marks, strict=True)
+        up = self.cells.shape[1]
+        spots = tuple(
+            Spot(float(i) + 0.5, up - float(j) - 0.5, mark if mark.label or mark.is_start else None)
+            for i, j, mark in places
+        )
+        return Picture(spots, actions=self.action_names, axes=(self._axis(0), self._axis(1)))
+
+    def _axis(self, i: int) -> Axis:
+        """Return an axis: a name with its unit, and the borders of the cells."""
+        cells = self.cells
+        assert cells is not None
+        name = cells.axes[i] if cells.axes else f"observation[{i}]"
+        unit = f" ({cells.units[i]})" if cells.units and cells.units[i] else ""
+        low, high = cells.bounds[i]
+        return Axis(name + unit, (low, *cells.edges[i].tolist(), high))
+
+
+def _sampled(box: BlackBox, policy: Policy) -> Dataset:
+    """Count what a policy meets in sampled episodes."""
+    if box.is_encoded and not isinstance(box.encode, BoxCells):
+        raise ModelError(f"{policy!r}: the indices of {box.name!r} are those of each run; give the Run")
+    choose = chooser(box, policy, deterministic=False, unseen="random")
+    episodes = [play(box, choose(), episode_seed(0, i)) for i in range(EPISODES)]
+    steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
+    return Dataset.from_episodes(steps, box)

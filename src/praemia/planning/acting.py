@@ -1,0 +1,293 @@
+"""Policies that act: an array of actions, with all that it takes to read observations and to write actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from reprlib import repr as brief
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.arithmetic import draw
+from praemia.envs.black_box import BlackBox
+from praemia.envs.indexing import FiniteIndex, space_as_data, space_from_data
+from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, require_whole
+from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
+from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.machines.machine import RewardMachine
+from praemia.planning.policy import policy_array
+from praemia.planning.reading import Observations
+from praemia.tasks.base import BaseTask
+from praemia.tasks.task import Task
+from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.envs.step_labels import LabelsOfSteps
+    from praemia.planning.controller import Controller
+
+FIELDS = {"task": (str,), "machine": (str, type(None)), "observations": (dict,), "actions": (dict,)}
+FILE = ArchiveKind(
+    "praemia policy",
+    "a policy",
+    2,
+    fields=FIELDS,
+    arrays={"table": ArrayType("iuf", (2, 3, 4)), "met": ArrayType("b", is_optional=True)},
+)
+UNSEEN = ("error", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A policy that acts in the environment's own terms, can be saved, and acts elsewhere as it did here.
+
+    An array is a policy too, wherever one is expected; this class adds a file and a way to play it.
+
+    Parameters
+    ----------
+    table : integers [H, M, O], the actions, or [M, O] where they are the same at every step; or float [H, M, O, A], the
+        probability of each; a ``Plan`` or a ``Run`` stands for its own.
+    task : the task that it is for, or its name. A name alone leaves observations, machine states and actions integers.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.warehouse(size=4)
+    >>> praemia.Policy(praemia.solve(task), task).save("best.npz")
+    >>> policy = praemia.Policy.load("best.npz")
+    >>> f"{praemia.evaluate(task, policy).value:.4f}"
+    '0.8158'
+    >>> policy.act(observation=0, machine_state="empty", step=0)  # right, to the item
+    1
+    """
+
+    table: NDArray[Any]
+    task: Any = ""  # its name, once it exists
+    machine: RewardMachine | None = field(default=None, kw_only=True)
+    observations: Observations = field(default=None, kw_only=True)  # type: ignore[assignment]  # filled in below
+    actions: FiniteIndex | None = field(default=None, kw_only=True)  # None: the environment takes their indices
+    action_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    labels: LabelsOfSteps | None = field(default=None, kw_only=True, repr=False)
+    met: InitVar[ArrayLike | None] = None
+
+    def __post_init__(self, met: ArrayLike | None) -> None:
+        table = policy_array(self.table)
+        if table.ndim not in (2, 3, 4) or table.dtype.kind not in ("iuf" if table.ndim == 4 else "iu"):
+            raise ModelError(
+                f"a policy of shape {table.shape} and type {table.dtype}; expected integers [H, M, O], or "
+                "probabilities [H, M, O, A]"
+            )
+        if not np.all(table >= 0):
+            raise ModelError("a policy with a number below 0, or NaN; expected actions from 0 on, or probabilities")
+        if isinstance(self.task, BaseTask):
+            self.__dict__.update(_parts_of(self.task, met))
+        elif not isinstance(self.task, str):
+            raise ModelError(f"task={self.task!r}; expected a task, or the name of one")
+        observations = self.observations or Observations(_sizes(table)[1])
+        self.__dict__.update(table=table, observations=observations)
+        self._require_sizes()
+
+    def _require_sizes(self) -> None:
+        num_states, size = _sizes(self.table)
+        if self.observations.size != size:
+            raise ModelError(
+                f"a policy for {size} observations; {self.task or 'its task'} has {self.observations.size}"
+            )
+        if self.machine is not None and self.machine.num_states != num_states:
+            raise ModelError(f"a policy for {num_states} machine states; its machine has {self.machine.num_states}")
+        highest = self.table.shape[3] if self.table.ndim == 4 else int(self.table.max(initial=0)) + 1
+        if self.actions is not None and highest > self.actions.size:
+            raise ModelError(f"a policy with {highest} actions or more; its environment has {self.actions.size}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.table, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        kind = "randomised" if self.table.ndim == 4 else "deterministic"
+        steps = "the same at every step" if self.table.ndim == 2 else plural(self.table.shape[0], "step")
+        return f"Policy({kind}, {steps}" + (f", for {self.task})" if self.task else ")")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "labels": None}  # functions of the user's may not be copied to another process
+
+    @cached_property
+    def is_stationary(self) -> bool:
+        """Whether it does the same at every step."""
+        return self.table.ndim == 2 or bool((self.table == self.table[:1]).all())
+
+    @cached_property
+    def deterministic(self) -> Policy:
+        """The policy that takes the most probable action; itself, where it is deterministic."""
+        return replace(self, table=self.table.argmax(axis=-1)) if self.table.ndim == 4 else self
+
+    def act(
+        self,
+        observation: Any,
+        machine_state: int | str,
+        step: int | None = None,
+        rng: np.random.Generator | None = None,
+        *,
+        unseen: Any = "error",
+    ) -> Any:
+        """Return the action for an observation as the environment shows it, in the environment's own terms.
+
+        Parameters
+        ----------
+        machine_state : the index or the name of the machine's state.
+        step : counted from 0; may be left out where the policy is the same at every step.
+        rng : samples the actions of a randomised policy.
+        unseen : what to do where the observation was never met while learning and no cell that was is near: an action,
+            "random", or "error".
+        """
+        o, m = self.observations.number(observation), self._state(machine_state)
+        if o is None:
+            return self._unseen(observation, unseen, rng)
+        table = self.table
+        entry = table[m, o] if table.ndim == 2 else table[self._step(step), m, o]
+        if table.ndim < 4:
+            return self._element(int(entry))
+        if rng is None:
+            raise ParameterError("a randomised policy samples its actions; give it a generator: rng=…")
+        return self._element(draw(np.cumsum(entry, dtype=np.float64), rng))
+
+    def _step(self, step: int | None) -> int:
+        if step is None and self.is_stationary:
+            return 0
+        if step is None:
+            raise ParameterError("step is missing: what this policy does depends on the step, counted from 0")
+        return require_whole("step", step, 0, len(self.table) - 1)
+
+    def _state(self, machine_state: int | str) -> int:
+        if not isinstance(machine_state, str):
+            return require_whole("machine_state", machine_state, 0, _sizes(self.table)[0] - 1)
+        if self.machine is None:
+            raise ParameterError(f"machine_state={machine_state!r}; this policy has no machine: give the state's index")
+        if machine_state not in self.machine.index:
+            hint = did_you_mean(machine_state, self.machine.states)
+            raise ParameterError(f"machine_state={machine_state!r} is not a state of the machine{hint}")
+        return self.machine.index[machine_state]
+
+    def _unseen(self, observation: Any, unseen: Any, rng: np.random.Generator | None) -> Any:
+        if not isinstance(unseen, str):
+            return unseen
+        if unseen == "random":
+            if rng is None:
+                raise ParameterError('unseen="random" samples an action; give a generator: rng=…')
+            return self._element(int(rng.integers(self.num_actions)))
+        if unseen == "error":
+            raise ModelError(
+                f"the observation {brief(observation)} was never met while learning; learn for more episodes, or give "
+                'unseen=, an action or "random"'
+            )
+        raise ParameterError(f'unseen={unseen!r}; expected an action, "random" or "error"')
+
+    @property
+    def num_actions(self) -> int:
+        """The number of actions: the environment's, where it is known."""
+        if self.actions is not None:
+            return self.actions.size
+        known = self.table.shape[3] if self.table.ndim == 4 else int(self.table.max(initial=0)) + 1
+        return max(known, len(self.action_names or ()))
+
+    def _element(self, a: int) -> Any:
+        return a if self.actions is None else self.actions.element(a)
+
+    def for_box(self, box: BlackBox) -> Policy:
+        """Return the policy to be played in a black box; refuse one that was made for another."""
+        if _sizes(self.table)[0] != box.num_machine_states or self.machine not in (None, box.machine):
+            raise ModelError(f"this policy was made for another machine than that of {box.name!r}")
+        if self.num_actions > box.num_actions or (self.actions is not None and self.actions.space != box.actions.space):
+            raise ModelError(
+                f"this policy was made for {plural(self.num_actions, 'action')}; {box.name!r} has {box.actions.space}"
+            )
+        if self.table.ndim > 2 and len(self.table) < box.max_steps:
+            raise ModelError(f"a policy of {plural(len(self.table), 'step')}; {box.name!r} has {box.max_steps}")
+        mine = self.observations
+        if mine.needs_encode and mine.encode is None and box.encode is not None:
+            mine = mine.with_encode(box.encode)
+        mine.require_same(box.observations, repr(box.name))
+        if mine.encode is None and mine.space is None:
+            mine = replace(Observations.of(box.observations), met=mine.met)
+        return replace(self, observations=mine, actions=box.actions, machine=box.machine, labels=box.labels)
+
+    def controller(self, labels: LabelsOfSteps | None = None, seed: int = 0, *, unseen: Any = "error") -> Controller:
+        """Return the policy with the machine's state kept for it, for a robot or another library.
+
+        ``labels`` are those of steps, in any form that ``BlackBox`` takes; they may be left out where the machine's
+        state is given at each step, and in the process that has learned the policy.
+        """
+        from praemia.planning.controller import Controller
+
+        return Controller(self, self.labels if labels is None else labels, seed, unseen)
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file (.npz), whole or not at all."""
+        write_whole(Path(path), FILE.pack({**self.as_data(), "table": self.table, "met": self.observations.met}))
+
+    def as_data(self, *, with_machine: bool = True) -> dict[str, Any]:
+        """Return all but its arrays as plain data."""
+        from praemia.files.writing import dump_as_json  # which takes long to import
+
+        machine = dump_as_json(self.machine) if with_machine and self.machine is not None else None
+        actions = {"names": self.action_names}
+        if self.actions is not None:
+            actions["space"] = space_as_data(self.actions.space)  # type: ignore[assignment]
+        return {"task": self.task, "machine": machine, "observations": self.observations.as_data(), "actions": actions}
+
+    @classmethod
+    def load(cls, path: str | Path, *, encode: Callable[[Any], Hashable] | None = None) -> Policy:
+        """Read a policy from a file; anything else is a FileError.
+
+        ``encode`` is the function that observations were encoded with, if it was one of the user's: files hold no code.
+        """
+        with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
+            policy = cls.from_data(values, values["table"], values["met"])
+        return policy if encode is None else replace(policy, observations=policy.observations.with_encode(encode))
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any], table: NDArray[Any], met: NDArray[np.bool_] | None) -> Policy:
+        """Return the policy of what ``as_data`` returned, and of its arrays."""
+        from praemia.files.building import read_task_file
+
+        try:
+            machine = None if data["machine"] is None else read_task_file(data["machine"], "machine.json")
+        except FileError as error:
+            raise DamageError(f"its machine is not one: {error}") from None
+        if not isinstance(machine, RewardMachine | None):
+            raise DamageError("its machine is a task")
+        names, space = data["actions"].get("names"), data["actions"].get("space")
+        if names is not None and not all(isinstance(name, str) for name in names):
+            raise DamageError("its actions have names that are no texts")
+        return cls(
+            table,
+            data["task"],
+            machine=machine,
+            observations=Observations.from_data(data["observations"], met),
+            actions=None if space is None else FiniteIndex(space_from_data(space)),
+            action_names=None if names is None else tuple(names),
+        )
+
+
+def _sizes(table: NDArray[Any]) -> tuple[int, int]:
+    """Return M and O."""
+    return table.shape[-2:] if table.ndim < 4 else table.shape[1:3]
+
+
+def _parts_of(task: BaseTask, met: ArrayLike | None) -> dict[str, Any]:
+    """Return what a policy takes from its task."""
+    parts: dict[str, Any] = {"task": task.name, "machine": task.machine}
+    if isinstance(task, BlackBox):
+        observations, names = Observations.of(task.observations, met), task.actions.names()
+        return {
+            **parts,
+            "observations": observations,
+            "actions": task.actions,
+            "action_names": names,
+            "labels": task.labels,
+        }
+    assert isinstance(task, Task)
+    observations = Observations(task.num_observations)
+    return {**parts, "observations": observations, "action_names": task.mdp.action_names}

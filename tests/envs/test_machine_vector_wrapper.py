@@ -1,0 +1,135 @@
+"""A machine around a vector environment is the machine around each environment, in every autoreset mode."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from scipy.stats import chisquare
+
+import praemia
+from praemia import MachineBuilder, MachineVectorWrapper, MachineWrapper, Reward, RewardMachine
+from praemia.errors import ModelError
+
+NUMBER = 3
+MACHINE = RewardMachine.from_ltlf({"F(up & F down)": 1.0, "F(down & X F(up & X F down))": -0.5})
+FORMS: dict[str, Any] = {
+    "function": lambda o, a, z, info: (
+        {"up"} if z["at"][0] > o["at"][0] else {"down"} if z["at"][0] < o["at"][0] else ()
+    ),
+    "functions": {"up": lambda o, a, z, info: z["at"] > o["at"], "down": lambda o, a, z, info: z["at"] < o["at"]},
+    "predicates": praemia.labels.predicates({"down": "at[0] < before.at[0]", "up": "at[0] > before.at[0]"}),
+    "info": "events",
+}
+
+
+class Walk(gymnasium.Env[Any, Any]):
+    """A random walk with a dictionary for observations; an episode ends after a random number of steps."""
+
+    observation_space = Dict({"at": Box(-99.0, 99.0, (1,)), "number": Discrete(2)})
+    action_space = Discrete(3)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.at = float(self.np_random.integers(-5, 6))
+        return self._observation(), {"events": ["reset"]}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        before, draw = self.at, self.np_random.random()
+        self.at += int(action) - 1 if draw < 0.9 else 0
+        events = ["up"] if self.at > before else ["down"] if self.at < before else []
+        return self._observation(), 0.5, bool(draw < 0.1), bool(draw > 0.95), {"events": events}
+
+    def _observation(self) -> Any:
+        return {"at": np.array([self.at], np.float32), "number": np.int64(self.at % 2)}
+
+
+def pair(form: str, machine: RewardMachine, mode: AutoresetMode, kind: Any = SyncVectorEnv) -> tuple[Any, Any]:
+    """Return a vector environment of wrappers, and the vector wrapper around the same environments."""
+    wrapped = SyncVectorEnv([lambda: MachineWrapper(Walk(), FORMS[form], machine)] * NUMBER, autoreset_mode=mode)
+    return wrapped, MachineVectorWrapper(kind([Walk] * NUMBER, autoreset_mode=mode), FORMS[form], machine)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_it_shows_what_a_wrapper_around_each_environment_shows(form: str, mode: AutoresetMode) -> None:
+    single, vector = pair(form, MACHINE, mode)
+    assert vector.observation_space == single.observation_space
+    assert vector.single_observation_space == single.single_observation_space
+    first, other = single.reset(seed=[5, 6, 7]), vector.reset(seed=[5, 6, 7])
+    np.testing.assert_equal(other[0], first[0])
+    rng, ended, rewards = np.random.default_rng(0), 0, set()
+    for _ in range(120):
+        actions = rng.integers(3, size=NUMBER)
+        one, two = single.step(actions), vector.step(actions)
+        np.testing.assert_equal(two[:4], one[:4])
+        assert vector.observation_space.contains(two[0])
+        done = one[2] | one[3]
+        ended, rewards = ended + int(done.sum()), rewards | set(two[1].tolist())
+        np.testing.assert_equal(two[4]["machine_state"], one[4]["machine_state"])
+        if mode != AutoresetMode.SAME_STEP:
+            assert list(two[4]["label"]) == list(one[4]["label"])
+        for i in np.flatnonzero(done) if mode == AutoresetMode.SAME_STEP else ():
+            np.testing.assert_equal(two[4]["final_obs"][i], one[4]["final_obs"][i])
+            assert two[4]["label"][i] == one[4]["final_info"]["label"][i]
+        if mode == AutoresetMode.DISABLED and done.any():
+            shown = [envs.reset(options={"reset_mask": done.copy()})[0] for envs in (single, vector)]
+            np.testing.assert_equal(shown[1], shown[0])
+    assert ended > 10
+    assert rewards >= {0.0, 1.0, -0.5}
+
+
+def test_it_wraps_environments_in_processes() -> None:
+    single, vector = pair("predicates", MACHINE, AutoresetMode.SAME_STEP, AsyncVectorEnv)
+    try:
+        np.testing.assert_equal(vector.reset(seed=3)[0], single.reset(seed=3)[0])
+        for _ in range(30):
+            np.testing.assert_equal(vector.step(np.full(NUMBER, 2))[:4], single.step(np.full(NUMBER, 2))[:4])
+    finally:
+        vector.close()
+
+
+@pytest.mark.parametrize("reward", [1.0, Reward((0.0, 2.0), (0.25, 0.75))])
+def test_moves_and_rewards_have_the_machines_distribution(reward: Any) -> None:
+    """χ² with level 0.001, had the seed not been fixed."""
+    events = MachineBuilder("a", ("up", "down")).edge("a", "up", "b", 0.3, reward).edge("a", "up", "a", 0.7)
+    machine = events.edge("b", "up", "a", reward=-1.0).build()
+    _, vector = pair("predicates", machine, AutoresetMode.NEXT_STEP)
+    shown, _ = vector.reset(seed=1)
+    counts: Counter[Any] = Counter()
+    for _ in range(3_000):
+        before = shown["machine_state"]
+        shown, rewards, _, _, info = vector.step(np.full(NUMBER, 2))
+        for i in range(NUMBER):
+            if info["label"][i] == ("up",):
+                counts[before[i], shown["machine_state"][i], rewards[i]] += 1
+    total = sum(count for (before, *_), count in counts.items() if before == 0)
+    values = {1.0: 1.0} if reward == 1.0 else {0.0: 0.25, 2.0: 0.75}
+    expected = {(0, 0, 0.0): 0.7 * total, **{(0, 1, value): 0.3 * p * total for value, p in values.items()}}
+    assert set(counts) == {*expected, (1, 0, -1.0)}
+    assert chisquare([counts[key] for key in expected], list(expected.values())).pvalue > 1e-3
+
+
+def test_the_same_seed_gives_the_same_steps() -> None:
+    machine = MACHINE.with_chance({"up": 0.5})
+    _, vector = pair("predicates", machine, AutoresetMode.NEXT_STEP)
+
+    def states(seed: int) -> list[Any]:
+        vector.reset(seed=seed)
+        return [vector.step(np.full(NUMBER, 2))[0]["machine_state"].tolist() for _ in range(20)]
+
+    assert states(1) == states(1) != states(2)
+
+
+def test_what_is_no_vector_environment_or_machine_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"envs=.*; expected a vector environment"):
+        MachineVectorWrapper(Walk(), "events", MACHINE)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"machine='F up'; expected a RewardMachine"):
+        MachineVectorWrapper(SyncVectorEnv([Walk]), "events", "F up")  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="'upp', which is not one of the machine's"):
+        MachineVectorWrapper(SyncVectorEnv([Walk]), {"upp": lambda *step: True}, MACHINE)
