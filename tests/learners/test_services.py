@@ -236,7 +236,7 @@ def test_what_is_passed_is_never_changed(experience: Experience) -> None:
     spec = experience.spec
     bonus, scale = rng.random(experience.visits.shape), rng.random((spec.num_machine_states, 1, 1))
     caps = rng.random(spec.horizon) * 3
-    first = planned(replace(experience, episodes_played=0), bonus)
+    first = planned(replace(experience, _policy=None), bonus)
     kept = [array.copy() for array in (bonus, scale, caps, first.policy, first.values, first.memory)]
     second = planned(experience, bonus, deviation_scale=scale, cap=caps, monotone_with=first, seed=1)
     for before, after in zip(kept, (bonus, scale, caps, first.policy, first.values, first.memory), strict=True):
@@ -256,7 +256,7 @@ def test_equal_best_actions_are_sampled_uniformly(experience: Experience) -> Non
 
 def test_a_plan_that_kept_no_action_values_bounds_nothing(experience: Experience) -> None:
     """The first plan of a run keeps them, and so does each that is bounded by another."""
-    first = planned(replace(experience, episodes_played=0), 0.5)
+    first = planned(replace(experience, _policy=None), 0.5)
     second = planned(experience, 0.1, monotone_with=first)
     assert (planned(experience, 0.5, monotone_with=second).values <= second.values).all()
     for without in (planned(experience, 0.1), LearnerPlan(first.policy, first.values)):
