@@ -1,11 +1,11 @@
 """Compare whole runs and exact planning with another version of praemia, taking turns, as ratios within one session.
 
-    git worktree add ../praemia-0.3 256fb81
-    python benchmarks/against_version.py ../praemia-0.3 --turns 9
+    git worktree add ../praemia-0.4 94fb1644
+    python benchmarks/against_version.py ../praemia-0.4 --turns 9
 
 The other version is a checkout. This interpreter runs both, each in its own process, which stays alive and does one
-run at a time. Times are processor times, because other work may be on the machine. Ratios are taken within a turn; the
-script prints their median and range.
+run at a time. Times are processor times, because other work may be on the machine. Ratios, ours ÷ theirs, are taken
+within a turn; the script prints their median and range, and the geometric mean of a learner's medians.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 from tempfile import TemporaryDirectory
 
 LEARNERS = (
@@ -73,10 +73,11 @@ class Version:
         return float(self.process.stdout.readline())
 
 
-def settings(learners: Sequence[str], taxi: Path) -> Iterator[tuple[str, str, int]]:
+def settings(learners: Sequence[str], tasks: Sequence[str], taxi: Path) -> Iterator[tuple[str, str, int]]:
     """Yield what is measured: the task, the learner or the planning, and how many episodes or times."""
     for name in learners:
-        yield "warehouse-5", name, 500 if name in SLOW else 10_000
+        for task in tasks:
+            yield task, name, 500 if name in SLOW else 10_000
     for task in EXACT:
         yield task, "solve", 100
         yield task, "evaluate", 100
@@ -89,20 +90,24 @@ def main() -> None:
     parser.add_argument("other", type=Path, help="a checkout of the other version")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--learners", nargs="+", default=LEARNERS)
+    parser.add_argument("--tasks", nargs="+", default=["warehouse-5"], help="those that learners play")
     parser.add_argument("--only", action="store_true", help="the learners and no exact planning")
     chosen = parser.parse_args()
     ours, theirs = Version(Path(__file__).parents[1] / "src"), Version(chosen.other / "src")
     with TemporaryDirectory() as folder:
         taxi = Path(folder) / "taxi.yaml"
         taxi.write_text(TAXI, encoding="utf-8")
-        measured = settings(chosen.learners, taxi)
-        for task, name, times in islice(measured, len(chosen.learners) if chosen.only else None):
+        measured, medians = settings(chosen.learners, chosen.tasks, taxi), dict[str, list[float]]()
+        for task, name, times in islice(measured, len(chosen.learners) * len(chosen.tasks) if chosen.only else None):
             pairs = [(theirs.seconds(task, name, times), ours.seconds(task, name, times)) for _ in range(chosen.turns)]
-            ratios = sorted(other / own for other, own in pairs)
+            ratios = sorted(own / other for other, own in pairs)
             least, most = (1e3 * min(times) for times in zip(*pairs, strict=True))
             spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"
             shown = f"{Path(task).stem:16} {name:12} {least:8.1f} ms → {most:8.1f} ms"
             print(f"{shown}   {median(ratios):.2f} × {spread}", flush=True)
+            medians.setdefault(name, []).append(median(ratios))
+    for name in chosen.learners if len(chosen.tasks) > 1 else ():
+        print(f"{name}: {geometric_mean(medians[name]):.2f} × in the geometric mean of {len(medians[name])} tasks")
 
 
 if __name__ == "__main__":

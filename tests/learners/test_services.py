@@ -279,7 +279,7 @@ def test_a_plan_that_kept_no_action_values_bounds_nothing(experience: Experience
         ({"bonus": math.nan}, "bonus has NaN or −∞ in it"),
         ({"bonus": [0.1, -math.inf, 0.1]}, "bonus has NaN or −∞ in it"),
         ({"bonus": 0.0, "deviation_scale": np.zeros((2, 3))}, r"deviation_scale of shape \(2, 3\)"),
-        ({"bonus": 0.0, "deviation_scale": math.inf}, "deviation_scale has ∞ in it; expected finite"),
+        ({"bonus": 0.0, "deviation_scale": math.inf}, "deviation_scale has NaN or ∞ in it; expected finite"),
         ({"bonus": 0.0, "cap": "hoizon"}, "unknown cap 'hoizon'.*did you mean 'horizon'"),
         ({"bonus": 0.0, "cap": [1.0, 2.0]}, r"cap of shape \(2,\); expected a word or finite numbers of shape \(3,\)"),
         ({"bonus": 0.0, "cap": [1.0, math.nan, 2.0]}, "cap of shape .*finite"),

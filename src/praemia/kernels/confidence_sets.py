@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import compiled, part
+from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.lanes import zeros
 from praemia.kernels.linear import PassArrays, begin_step
 from praemia.kernels.posteriors import Seen
@@ -123,7 +123,7 @@ class SetScratch(NamedTuple):
     options: Floats  # [A]
 
 
-@part
+@inlined
 def best_row(seen: Seen, rows: Records, order: SmallInts, pair: Whole) -> Whole:
     """Return the best of a pair's own rows."""
     k = 0
@@ -132,7 +132,7 @@ def best_row(seen: Seen, rows: Records, order: SmallInts, pair: Whole) -> Whole:
     return np.int64(order[k])
 
 
-@part
+@inlined
 def best_in_ball(
     seen: Seen, scratch: SetScratch, rows: Records, pair: Whole, table: Floats, width: int, m: Whole
 ) -> float:
@@ -166,7 +166,7 @@ def best_in_ball(
     return float(total)
 
 
-@part
+@inlined
 def best_in_intervals(
     seen: Seen, scratch: SetScratch, rows: Records, pair: Whole, table: Floats, width: int, m: Whole
 ) -> float:

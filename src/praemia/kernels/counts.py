@@ -191,7 +191,7 @@ def is_repair(totals: Ints, replan: int, step: Whole) -> bool:
     return bool(replan == REPAIR and (step > 0 or not episodes_have_grown(totals)))
 
 
-@part
+@inlined
 def begin_plan(counts: Counts, replan: int, step: Whole) -> None:
     """Note whether the plan that is due before a step is a repair; a full one goes by what is counted now."""
     counts.totals[IS_REPAIR] = is_repair(counts.totals, replan, step)

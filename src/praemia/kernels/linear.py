@@ -32,6 +32,8 @@ from praemia.kernels.records import (
 from praemia.kernels.rows import fill_rows
 from praemia.kernels.ties import take_best
 
+WRONG_BONUS, WRONG_SCALE = 1, 2  # what a form can have for a fault
+
 
 class PassArrays(NamedTuple):
     """What a backward pass needs to know of the task."""
@@ -190,15 +192,31 @@ def linear_pass(
     value_unmet(scratch.tables[0], met, form.caps[0], width)
 
 
+@part
+def fault_of(bonus: Floats, scale: Floats) -> int:
+    """Return what is wrong with the numbers of a form: 0 if nothing is. A bonus may be +∞."""
+    for i in range(bonus.shape[0]):
+        if not bonus[i] > -np.inf:  # NaN fails too
+            return WRONG_BONUS
+    for i in range(scale.shape[0]):
+        if not -np.inf < scale[i] < np.inf:
+            return WRONG_SCALE
+    return 0
+
+
 @compiled
 def plan_from_counts(
     task: PassArrays, counts: Counts, scratch: Scratch, form: LinearForm, policy: Actions, stream: Ints
-) -> None:
-    """Make a plan from what was counted; see ``linear_pass``."""
+) -> int:
+    """Make a plan from what was counted; see ``linear_pass``. Return the form's fault: there is no plan then."""
+    fault = fault_of(form.bonus.numbers, form.scale.numbers)
+    if fault != 0:
+        return fault
     fill_edges(counts, scratch.edges)
     if task.added.shape[0] > 0:
         fill_rewards(counts, task.added, task.is_done.shape[0], scratch.rewards)
     linear_pass(task, scratch, form, counts.rows[: counts.totals[ROWS]], counts.is_met, policy, stream)
+    return 0
 
 
 @compiled

@@ -227,7 +227,7 @@ def play_episode(
     return length, is_over, due
 
 
-@part
+@inlined
 def play_episodes(
     world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays, last: Whole
 ) -> None:

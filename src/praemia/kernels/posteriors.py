@@ -36,6 +36,19 @@ class Seen(NamedTuple):
     own: Unsigned  # [O·A, N], the continuation row of every successor, seen or not
 
 
+@compiled
+def copy_counts(counts: Counts, seen: Seen) -> None:
+    """Copy what was counted, pair by pair."""
+    at = np.int64(0)
+    for pair in range(counts.visits.shape[0]):
+        place = np.int64(counts.first[pair])
+        while place > 0:
+            transition = counts.transitions[place - 1]
+            seen.counts[at], seen.targets[at] = transition["count"], transition["target"]
+            at, place = at + 1, np.int64(transition["next"])
+        seen.indptr[pair + 1] = at
+
+
 @part
 def sample_prior(prior: Prior, rng: Any, seen: float, weights: Floats, targets: SmallInts) -> tuple[int, float]:
     """Sample the prior's part of a pair; return how many weights it has, and the total with what was seen."""

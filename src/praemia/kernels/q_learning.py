@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import part
+from praemia.kernels.compiling import inlined
 from praemia.kernels.counts import RECENT, Counts, copy
 from praemia.kernels.records import Actions, Floats, Ints, LayerArrays, Whole
 from praemia.kernels.ties import sample_best
@@ -26,7 +26,7 @@ class QMemory(NamedTuple):
     for_all_states: bool
 
 
-@part
+@inlined
 def value_after(memory: QMemory, target: Whole, m: Whole, end: float) -> float:
     """Return max_a Q of a successor, or the value of the end where the episode is over."""
     if target >= memory.values.shape[0] or memory.is_done[m] > 0.0:
@@ -34,7 +34,7 @@ def value_after(memory: QMemory, target: Whole, m: Whole, end: float) -> float:
     return float(memory.values[target, m])
 
 
-@part
+@inlined
 def mean_target(memory: QMemory, label: Whole, m: Whole, target: Whole, end: float) -> float:
     """Return φ(m, label) + γ·Σ_m' τ(m'|m, label)·max_a Q(target, m', a)."""
     layers, width, total = memory.layers, memory.values.shape[1], 0.0
@@ -48,7 +48,7 @@ def mean_target(memory: QMemory, label: Whole, m: Whole, target: Whole, end: flo
     return float(layers.paid[label * width + m] + memory.discount * total)
 
 
-@part
+@inlined
 def update(memory: QMemory, stream: Ints, policy: Actions, o: Whole, m: Whole, a: Whole, target: float) -> None:
     """Move Q(o, m, a) towards a target; play the best action there, sampled among equals."""
     table, num_actions = memory.table, memory.table.shape[0] // policy.shape[1]
@@ -62,7 +62,7 @@ def update(memory: QMemory, stream: Ints, policy: Actions, o: Whole, m: Whole, a
             policy[h, o, m] = best
 
 
-@part
+@inlined
 def learn(memory: QMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
     """Learn from the last step; before the first one, fill the table and play the same actions at every step."""
     taken = counts.totals[RECENT]

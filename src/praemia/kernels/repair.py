@@ -132,7 +132,7 @@ def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole
     return np.int64(-1)
 
 
-@part
+@inlined
 def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
     """Make a plan or repair the last one: change policy[H, O, M] and the tables; return the work done."""
     horizon, links, work = policy.shape[0], memory.links, np.int64(0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,9 +23,13 @@ from praemia.tasks.spec import TaskSpec, read_only
 LARGE = 1 << 28  # from so many bytes on, action values must be known to fit in memory
 CAPS = ("steps left", "horizon")
 VARIANCES = ("Y", "W")
+FAULTS = {
+    linear.WRONG_BONUS: "bonus has NaN or −∞ in it; expected numbers",
+    linear.WRONG_SCALE: "deviation_scale has NaN or ∞ in it; expected finite numbers",
+}
 Machine = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-_passes: WeakKeyDictionary[TaskSpec, dict[str, PassArrays]] = WeakKeyDictionary()
+_passes: WeakKeyDictionary[TaskSpec, dict[str | MachineTable, PassArrays]] = WeakKeyDictionary()
 
 
 def plan_with_bonus(
@@ -77,18 +80,19 @@ def plan_with_bonus(
     spec, counts = experience.spec, experience._counts
     task = pass_arrays(spec, variance_of, machine)
     width, slots = len(task.is_done), int(counts.totals[SLOTS])
-    beta, alpha = _coefficients("bonus", bonus, spec), _coefficients("deviation_scale", deviation_scale, spec)
-    if alpha.numbers.max() == math.inf:
-        raise ParameterError("deviation_scale has ∞ in it; expected finite numbers")
+    sizes = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
+    alpha = _coefficients("deviation_scale", deviation_scale, sizes, width)
+    beta = _coefficients("bonus", bonus, sizes, width)
     old = np.empty((spec.horizon, 0)) if monotone_with is None else _action_values(monotone_with, spec, width)
     keeps = monotone_with is not None or experience._policy is None  # the first plan does not know whether it is needed
     if keeps and 8 * spec.horizon * slots * width >= LARGE:
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
     new = np.empty((spec.horizon, slots * width if keeps else 0))
-    policy, stream = next_policy(experience, rng), new_stream(rng)
-    scratch, caps = linear.new_scratch(task, counts), _caps(cap, spec)
-    form = LinearForm(alpha, beta, float(growth), caps, old, new, counts.slots)
-    linear.plan_from_counts(task, counts, scratch, form, policy, stream)
+    policy, scratch = next_policy(experience, rng), linear.new_scratch(task, counts)
+    form = LinearForm(alpha, beta, float(growth), _caps(cap, spec), old, new, counts.slots)
+    fault = linear.plan_from_counts(task, counts, scratch, form, policy, new_stream(rng))
+    if fault:
+        raise ParameterError(FAULTS[fault])
     return checked_plan(policy, scratch.tables, new if keeps else None)
 
 
@@ -133,8 +137,11 @@ def pass_arrays(spec: TaskSpec, variance_of: str = "Y", machine: Machine | None 
 
 def arrays_on(spec: TaskSpec, table: MachineTable) -> PassArrays:
     """Return the same for the machine tabulated on other labels."""
-    layers = table.layers(padded_width(spec.num_machine_states))
-    return _arrays(spec, layers, layers.paid[None], np.zeros(0))
+    passes = _passes.setdefault(spec, {})
+    if table not in passes:
+        layers = table.layers(padded_width(spec.num_machine_states))
+        passes[table] = _arrays(spec, layers, layers.paid[None], np.zeros(0))
+    return passes[table]
 
 
 def _arrays(spec: TaskSpec, layers: LayerArrays, paid: NDArray[np.float64], added: NDArray[np.float64]) -> PassArrays:
@@ -181,27 +188,26 @@ def _caps(cap: str | ArrayLike, spec: TaskSpec) -> NDArray[np.float64]:
     return caps
 
 
-def _coefficients(name: str, numbers: ArrayLike, spec: TaskSpec) -> Coefficients:
+def _coefficients(name: str, numbers: ArrayLike, sizes: tuple[int, int, int, int], width: int) -> Coefficients:
     """Return numbers that broadcast to [H, M, O, A] as kernels take them; axes of length 1 are not expanded."""
     array = np.asarray(numbers, dtype=np.float64)
-    full = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
     shape = (1,) * (4 - array.ndim) + array.shape
-    if len(shape) > 4 or any(size not in (1, most) for size, most in zip(shape, full, strict=True)):
-        raise ParameterError(f"{name} of shape {array.shape}; expected one that broadcasts to [H, M, O, A] = {full}")
-    if not array.min() > -math.inf:  # NaN fails too
-        raise ParameterError(f"{name} has NaN or −∞ in it; expected numbers")
+    if len(shape) > 4 or any(size not in (1, most) for size, most in zip(shape, sizes, strict=True)):
+        raise ParameterError(f"{name} of shape {array.shape}; expected one that broadcasts to [H, M, O, A] = {sizes}")
     steps, states, observations, actions = shape
-    width = padded_width(full[1]) if states > 1 else 1
     if states > 1:
         columns = [(0, 0)] * 3 + [(0, width - states)]
         array = np.pad(array.reshape(shape).transpose(0, 2, 3, 1), columns)
+    by_action = width if states > 1 else 1
+    by_observation, by_step = actions * by_action, observations * actions * by_action
     flat = array.reshape(-1)
-    if not (flat.flags.writeable and flat.flags.c_contiguous):
-        flat = flat.copy()
-    by_action = width if actions > 1 else 0
-    by_observation = actions * width if observations > 1 else 0
-    by_step = observations * actions * width if steps > 1 else 0
-    return Coefficients(flat, by_step, by_observation, by_action, int(states > 1))
+    return Coefficients(
+        flat if flat.flags.writeable and flat.flags.c_contiguous else flat.copy(),
+        by_step if steps > 1 else 0,
+        by_observation if observations > 1 else 0,
+        by_action if actions > 1 else 0,
+        int(states > 1),
+    )
 
 
 def _action_values(previous: LearnerPlan, spec: TaskSpec, width: int) -> NDArray[np.float64]:

@@ -54,5 +54,5 @@ class EQO(Learner):
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         coefficient = self.coefficient(experience.spec, experience.num_episodes)
-        bonus = self.bonus_scale * coefficient / np.maximum(1, experience.visits)
+        bonus = self.bonus_scale * coefficient / np.maximum(1.0, experience.visits)
         return plan_with_bonus(experience, bonus, cap="horizon", rng=rng)

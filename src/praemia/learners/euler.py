@@ -54,7 +54,7 @@ class EULER(Learner):
         return portable_log(4.0 * sizes * num_steps / self.failure_prob)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, n = experience.spec, np.maximum(1, experience.visits).ravel()
+        spec, n = experience.spec, np.maximum(1.0, experience.visits).ravel()
         log_term, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
         factor = self.bonus_scale * np.sqrt(2 * log_term / n)
         flat = self.bonus_scale * (5 * cap * log_term / 3 + cap * np.sqrt(2 * log_term)) / n

@@ -82,7 +82,7 @@ class Experience:
         """T = K · H."""
         return self.num_episodes * self.spec.horizon
 
-    @property
+    @cached_property
     def visits(self) -> NDArray[np.int64]:
         """int64[O, A], how often each action was taken in each observation: N(o, a)."""
         return read_only(self._counts.visits.reshape(self.spec.num_observations, -1))

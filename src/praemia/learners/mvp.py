@@ -52,7 +52,7 @@ class MVP(Learner):
         return portable_log(200.0 * sizes / self.failure_prob)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, n = experience.spec, np.maximum(1, experience.visits)
+        spec, n = experience.spec, np.maximum(1.0, experience.visits)
         log_term = self.log_term(spec, experience.num_episodes)
         return plan_with_bonus(
             experience,

@@ -16,15 +16,15 @@ import math
 
 import numpy as np
 
+from praemia.kernels.counts import TRANSITIONS
 from praemia.kernels.linear import Coefficients, LinearForm, Scratch
-from praemia.kernels.posteriors import Prior, Seen, new_sample, plan_sampled
+from praemia.kernels.posteriors import Prior, Seen, copy_counts, new_sample, plan_sampled
 from praemia.kernels.records import LANES, NUM_EXITS
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy, pass_arrays
 from praemia.learners.base import LearnerPlan, parameter
 from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import CanLearnMachine
-from praemia.tasks.machine_table import offsets
 
 LEAST_MASS = 1e-6  # a stick below this share of the distribution is not broken any more
 
@@ -76,10 +76,11 @@ class PSRL(CanLearnMachine):
 
 def seen_of(experience: Experience) -> Seen:
     """Return what was counted, with the continuation row of every successor, as models are sampled from it."""
-    spec, seen = experience.spec, experience.transitions
-    pairs = np.bincount(seen.observations * spec.num_actions + seen.actions, minlength=experience.visits.size)
-    targets = (seen.successors + spec.num_observations * seen.ends).astype(np.int32)
-    return Seen(offsets(pairs), seen.counts.astype(np.float64), targets, spec.every_step.rows.own)
+    counts, size = experience._counts, int(experience._counts.totals[TRANSITIONS])
+    indptr = np.zeros(len(counts.visits) + 1, dtype=np.int64)
+    seen = Seen(indptr, np.empty(size), np.empty(size, dtype=np.int32), experience.spec.every_step.rows.own)
+    copy_counts(counts, seen)
+    return seen
 
 
 def dirichlet(weight: float, num_successors: int) -> Prior:

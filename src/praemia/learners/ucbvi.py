@@ -63,7 +63,7 @@ class UCBVI(Learner):
         return portable_log(self.union * sizes * num_steps / self.failure_prob)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, n = experience.spec, np.maximum(1, experience.visits)
+        spec, n = experience.spec, np.maximum(1.0, experience.visits)
         iota, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
         bonus = 14 / 3 * cap * iota / n + self.reward_bonus(iota, n)
         cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)

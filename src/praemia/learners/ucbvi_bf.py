@@ -51,10 +51,10 @@ class UCBVIBF(Learner):
         return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, n = experience.spec, np.maximum(1, experience.visits)
+        spec, n = experience.spec, np.maximum(1.0, experience.visits)
         log_term, left = self.log_term(spec, experience.num_steps), spec.value_caps[:-1, None, None, None]
         cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (log_term * log_term)
-        bonus = 7 / 3 * left * log_term / np.maximum(1, n - 1)
+        bonus = 7 / 3 * left * log_term / np.maximum(1.0, n - 1.0)
         bonus = bonus + np.sqrt(4 * later_visits(experience, cost, left * left)) / n
         return plan_with_bonus(
             experience,

@@ -37,7 +37,7 @@ class UncertaintyExplorer(Learner):
     failure_prob: float = failure_prob_parameter()
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, n = experience.spec, np.maximum(1, experience.visits)
+        spec, n = experience.spec, np.maximum(1.0, experience.visits)
         sizes = spec.num_observations * spec.num_actions * experience.num_steps
         width = self.scale * spec.value_caps[0] ** 2 * portable_log(sizes / self.failure_prob)
         return plan_with_bonus(experience, width / n, growth=1.0 + 1.0 / spec.horizon, cap="horizon", rng=rng)

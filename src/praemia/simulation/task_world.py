@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.kernels import play as kernels
 from praemia.kernels.exact import PRODUCT_STATE, ValueArrays
@@ -27,7 +26,7 @@ from praemia.tasks.reachability import reachable_states
 from praemia.tasks.task import Task
 
 MOST_LOSSES = 1 << 21  # of up to so many steps and actions, what they lose is computed once
-NUM_DRAWN = 1 << 13  # random numbers drawn at a time
+NUM_DRAWN = 1 << 15  # random numbers drawn at a time
 FIRST_WORK = 1 << 18  # sums in the first call; later ones take as many as a slice of time allows
 
 
@@ -61,7 +60,7 @@ class TaskWorld(World):
             self.arrays = self.arrays._replace(best=_best_arrays(task))
             self.log = self.log._replace(losses=np.zeros(len(self.log.returns)))
         self.chance = kernels.Chance(np.zeros(0), np.zeros(1, dtype=np.int64))
-        self._work_limit = FIRST_WORK
+        self._starts, self._work_limit = shared.starts.tolist(), FIRST_WORK
 
     def _number_rows(self, rows: NDArray[np.uint32], extra: Records) -> None:
         self.arrays.edges["row"] = rows
@@ -80,8 +79,7 @@ class TaskWorld(World):
     def play(self, most: int) -> None:
         last, began = self.played + most, time.perf_counter()
         size = 1 + (1 << 20) // self.spec.horizon
-        while self.played < last and not self.is_due and not self.is_spent:
-            self._make_room()
+        while True:
             kernels.value_and_play(
                 self.arrays,
                 self.counts,
@@ -92,8 +90,10 @@ class TaskWorld(World):
                 self.log,
                 min(last, self.played + size),
             )
-            if time.perf_counter() - began >= SLICE_SECONDS:
+            is_over = self.is_due or self.played >= last or self.is_spent
+            if is_over or time.perf_counter() - began >= SLICE_SECONDS:
                 return
+            self._make_room()
 
     def advance(self, most: int, on_plan: Callable[[], None] | None) -> None:
         """Plan and play on; a kernel that plans within episodes does so in one compiled call, if nobody looks."""
@@ -142,8 +142,10 @@ class TaskWorld(World):
         self.counts.transitions[place]["count"] = count
 
     def start_value(self, values: NDArray[np.float64]) -> float:
-        starts = self.arrays.starts
-        return float(ordered_sum(starts["prob"] * values[starts["m"], starts["o"]]))
+        total = 0.0
+        for _, prob, o, m in self._starts:
+            total += prob * float(values[m, o])
+        return total
 
 
 def _row_places(extra: Records) -> Records:
