@@ -13,10 +13,10 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from praemia.pictures.footprints import footprint
 
 import praemia
 from praemia import Reward, Task, TrajectoryReward, evaluate, learners, simulate, solve
+from praemia.pictures.policy_page import PolicyView
 from praemia.planning.exact import losses, max_losses
 
 EXACT, ROUNDED = (2.0**-40, 2.0**40), (1e-12, 1e12)
@@ -67,8 +67,9 @@ def test_exact_values_and_verdicts_scale(task: Task, factor: float, seed: int, d
     assert_scaled(max_losses(other, theirs), max_losses(task, plan), factor, scale)
     if factor in EXACT:
         np.testing.assert_array_equal(theirs.policy, plan.policy)
-        for own, found in zip(footprint(task, plan, policy)[:4], footprint(other, theirs, policy)[:4], strict=True):
-            np.testing.assert_array_equal(own, found)
+        own, found = (PolicyView.of(each, policy, best) for each, best in ((task, plan), (other, theirs)))
+        for part in ("visits", "actions", "matters", "mistakes", "states"):
+            np.testing.assert_array_equal(getattr(own, part), getattr(found, part))
 
 
 @settings(max_examples=25)

@@ -51,7 +51,16 @@ def UCRL2RM(interval: str = "l1", **parameters: Any) -> Learner:
 
 
 class UCRL2RML(Learner):
-    """UCRL2-RM with L1 balls."""
+    """UCRL2-RM with L1 balls.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("riverswim-5")
+    >>> run = praemia.simulate(task, praemia.UCRL2RML(bonus_scale=1), num_episodes=50, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)
+    True
+    """
 
     name = "ucrl2-rm-l"
     summary = "plans in the best environment in an L1 ball around the estimate"
@@ -83,7 +92,16 @@ class UCRL2RML(Learner):
 
 
 class UCRL2RMB(UCRL2RML):
-    """UCRL2-RM with element-wise Bernstein intervals."""
+    """UCRL2-RM with element-wise Bernstein intervals.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("riverswim-5")
+    >>> run = praemia.simulate(task, praemia.UCRL2RMB(bonus_scale=1), num_episodes=50, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)
+    True
+    """
 
     name = "ucrl2-rm-b"
     summary = "plans in the best environment within Bernstein intervals"
