@@ -119,7 +119,8 @@ class MachineVectorWrapper(VectorWrapper):
         bit = {name: 1 << i for i, name in enumerate(self.machine.propositions)}
         if isinstance(self._labels, Predicates):
             weights = np.array([bit[name] for name in self._labels.texts], dtype=np.int64)
-            return np.where(live, self._labels.batch(self._last, actions, observations) @ weights, 0)
+            held = self._labels.batch(self._last, actions, observations)
+            return np.where(live, np.where(held, weights, 0).sum(axis=-1), 0)
         before, after = (iterate(self.env.observation_space, batch) for batch in (self._last, observations))
         labels = np.zeros(self.num_envs, dtype=np.int64)
         for i, step in enumerate(zip(before, iterate(self.env.action_space, actions), after, strict=True)):

@@ -42,7 +42,7 @@ class StepLabeller:
             self.declared = labels.propositions
         elif isinstance(labels, Mapping):
             functions = by_proposition(labels)
-            if functions is None:
+            if functions is None and env is not None:
                 _require_elements(labels, env.observation_space)
             values = labels if functions else labels.values()
             self.declared = frozenset().union(*(as_label(value, "a label") for value in values))

@@ -59,7 +59,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
     True
     """
 
-    summary = "optimistic planning with a bonus capped by the reward still obtainable"
+    summary = "optimism with a bonus capped by the reward still obtainable"
     reference = "this package, docs/concepts/headroom.md"
     optimistic = True
     has_estimate = True
