@@ -90,10 +90,11 @@ class TaskWorld(World):
                 self.log,
                 min(last, self.played + size),
             )
-            is_over = self.is_due or self.played >= last or self.is_spent
-            if is_over or time.perf_counter() - began >= SLICE_SECONDS:
+            if self.is_due or self.played >= last or self.is_spent:
                 return
             self._make_room()
+            if time.perf_counter() - began >= SLICE_SECONDS:
+                return
 
     def advance(self, most: int, on_plan: Callable[[], None] | None) -> None:
         """Plan and play on; a kernel that plans within episodes does so in one compiled call, if nobody looks."""
