@@ -121,7 +121,7 @@ def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *,
     --------
     >>> import praemia
     >>> task = praemia.envs.warehouse(size=2)
-    >>> episode = praemia.rollout(task, praemia.solve(task).policy, seed=1)
+    >>> episode = praemia.rollout(task, praemia.solve(task).policy, seed=2)
     >>> len(episode), episode.steps[0].observation
     (6, 0)
     >>> episode.total_reward
