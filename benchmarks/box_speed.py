@@ -13,6 +13,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 
@@ -32,7 +33,8 @@ def car() -> praemia.BlackBox:
         {"left": "position < -1.0", "flag": "position >= 0.5"}, names=["position", "velocity"]
     )
     machine = praemia.RewardMachine.from_ltlf("F(left & F flag)").with_chance({"left": 0.8})
-    cells = praemia.envs.cells(env.observation_space, [12, 10])
+    space: Any = env.observation_space
+    cells = praemia.envs.cells(space, [12, 10])
     return praemia.BlackBox(env, labels, machine, HORIZON, encode=cells, until_done=True)
 
 
@@ -62,7 +64,7 @@ def learned(learner: Learner, num_episodes: int) -> tuple[int, float, float]:
         plan(world)
         planning[0] += time.process_time() - began
 
-    World.replan = timed  # type: ignore[method-assign]
+    World.replan = timed  # type: ignore[method-assign, assignment]
     began = time.process_time()
     run = praemia.simulate(car(), learner, num_episodes)
     seconds = time.process_time() - began

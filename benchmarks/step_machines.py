@@ -25,7 +25,7 @@ NAMES = ["left", "flag"]
 LABELS = {code: [name for i, name in enumerate(NAMES) if code >> i & 1] for code in range(4)}
 
 
-class Silent(gymnasium.Env[int, int]):
+class Silent(gymnasium.Env[Any, Any]):
     """An environment that observes its action, and nothing else."""
 
     observation_space = action_space = gymnasium.spaces.Discrete(4)
@@ -84,12 +84,12 @@ def in_jax(machine: praemia.RewardMachine, copies: int) -> Callable[[Any], None]
     targets, rewards = jax.numpy.array(arrays.targets), jax.numpy.array(arrays.rewards)
     logits = jax.numpy.log(arrays.probs)
 
-    @jax.jit
-    def moved(key: Any, states: Any, labels: Any) -> Any:
+    def move(key: Any, states: Any, labels: Any) -> Any:
         key, used = jax.random.split(key)
         outcome = jax.random.categorical(used, logits[states, labels])
         return key, targets[states, labels, outcome], rewards[states, labels, outcome]
 
+    moved = jax.jit(move)
     key, states = jax.random.key(0), jax.numpy.full(copies, arrays.initial)
 
     def step(labels: Any) -> None:
