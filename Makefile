@@ -93,7 +93,7 @@ docs: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # No test runs the benchmarks: their types tell when a name that they use has moved.
-BENCHMARK_TYPES = --follow-imports=silent --ignore-missing-imports --no-warn-return-any --allow-subclassing-any
+BENCHMARK_TYPES = --follow-imports=silent --no-warn-return-any --allow-subclassing-any
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

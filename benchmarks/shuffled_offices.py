@@ -7,8 +7,7 @@ import sys
 import numpy as np
 
 import praemia.envs  # noqa: F401
-from praemia import Task, solve
-from praemia.envs.builtin_machines import in_stages
+from praemia import RewardMachine, Task, solve
 from praemia.envs.grid_map import GridMap
 
 office = sys.modules["praemia.envs.office"]  # the package has a function of this name
@@ -36,7 +35,8 @@ def shuffled_offices(seed: int = 500) -> list[Task]:
             legend = {letter: names for letter, names in office.PUBLISHED_LEGEND.items() if letter in text}
             grid = GridMap(text, legend, start="S", slip=office.PUBLISHED_SLIP, slip_when_blocked=False)
             propositions = sorted({name for names in grid.legend.values() for name in names})
-            machine = in_stages(office.ERRANDS[errand], propositions, hazard="plant")
+            formula = f"{office.ERRANDS[errand]} & {office.UNBROKEN}"
+            machine = RewardMachine.from_ltlf({formula: 1.0}, propositions=propositions)
             name = f"shuffled-map{building}-exp{errand}"
             task = Task(grid.mdp(), machine, HORIZON, name, office.DISCOUNT, until_done=True)
             if solve(task, keep_values=False).value > LEAST_VALUE:
