@@ -23,10 +23,11 @@ linear, so Newton's method on κ^−½ = r^−½ needs few steps.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, part
 from praemia.kernels.lanes import zeros
 from praemia.kernels.records import NUM_EXITS, Actions, Floats, LabelSupport, LayerArrays, ModelArrays, Whole
@@ -79,7 +80,7 @@ def largest_mean(probs: Floats, values: Any, count: Whole, radius: float, top: f
     return best
 
 
-class BoundArrays(NamedTuple):
+class BoundArrays(Bundle):
     """What the bounds are computed from."""
 
     model: ModelArrays  # p̂
@@ -92,7 +93,7 @@ class BoundArrays(NamedTuple):
     most: Floats  # [H + 1, M]
 
 
-class BoundScratch(NamedTuple):
+class BoundScratch(Bundle):
     """What the bounds are computed in."""
 
     tables: Floats  # [2, 3, (O + NUM_EXITS + X)·W]: γ times the values of step h in tables[h % 2], V_0 in tables[0]

@@ -10,10 +10,10 @@ them from the best one, skipping the rows that are not its own.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.lanes import zeros
 from praemia.kernels.linear import PassArrays, begin_step
@@ -51,7 +51,7 @@ def bernstein_interval(p_hat: float, n: float, level: float, scale: float) -> tu
     return min(max(lower, 0.0), p_hat), max(min(upper, 1.0), p_hat)
 
 
-class SetNumbers(NamedTuple):
+class SetNumbers(Bundle):
     """The size of the sets."""
 
     scale: float  # κ
@@ -61,7 +61,7 @@ class SetNumbers(NamedTuple):
     as_published: bool  # the ends of intervals used as distances
 
 
-class Sets(NamedTuple):
+class Sets(Bundle):
     """The sets of all pairs. In a ball ``rise`` is p̂ and ``free`` half the radius; in intervals ``low`` are the lower
     ends of the successors seen, ``rise`` how far p̃ may rise above them, and ``free`` the mass left to distribute."""
 
@@ -73,7 +73,7 @@ class Sets(NamedTuple):
 @part
 def fill_sets(seen: Seen, numbers: SetNumbers, sets: Sets) -> None:
     """Fill in the confidence sets of all pairs, from zeros; those never visited have none."""
-    rise, low, free = sets
+    rise, low, free = sets.rise, sets.low, sets.free
     for pair in range(seen.own.shape[0]):
         first, last, n = seen.indptr[pair], seen.indptr[pair + 1], 0.0
         for e in range(first, last):
@@ -113,7 +113,7 @@ def sort_rows(order: SmallInts, table: Floats, width: int, m: Whole) -> None:
         gap //= 3
 
 
-class SetScratch(NamedTuple):
+class SetScratch(Bundle):
     """What a plan in confidence sets works in."""
 
     sets: Sets

@@ -6,10 +6,11 @@ its count; the transitions of a pair are linked. A target is o', or O + o' where
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import inlined, part
 from praemia.kernels.records import NUM_EXITS, ROW, Bools, Floats, Ints, Records, SmallInts, Unsigned, Whole
 
@@ -28,7 +29,7 @@ TRANSITIONS, ROWS, SLOTS, EPISODES, PLANNED_EPISODES, RECENT, IS_REPAIR = range(
 FIRST_ROOM = 64  # transitions that there is room for at first
 
 
-class MachineCounts(NamedTuple):
+class MachineCounts(Bundle):
     """What was seen of a machine that has to be learned. Empty where the machine is known."""
 
     visits: Floats  # [L, M]
@@ -36,7 +37,7 @@ class MachineCounts(NamedTuple):
     rewards: Floats  # [L, M], the sums of the rewards
 
 
-class Counts(NamedTuple):
+class Counts(Bundle):
     """All that is counted in a run."""
 
     visits: Ints  # [O·A]
@@ -207,7 +208,7 @@ def copy(source: Any, target: Any) -> None:
         target[i] = source[i]
 
 
-class Edges(NamedTuple):
+class Edges(Bundle):
     """The transitions of all pairs: those of a pair are at places start[pair] … stop[pair] − 1."""
 
     start: Ints  # [O·A] or more

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.lanes import following, load, num_lanes, select, store, store_integers, zeros
 from praemia.kernels.records import (
@@ -38,7 +39,7 @@ from praemia.kernels.rows import fill_rows
 Range = tuple[int, int]
 
 
-class PassArrays(NamedTuple):
+class PassArrays(Bundle):
     """What a backward pass computes from, and what it works in; the first four are those of a ``ModelArrays``."""
 
     indptr: Ints
@@ -174,7 +175,7 @@ def lanes_of(width: int) -> int:
 PRODUCT_STATE = np.dtype([("o", "u4"), ("m", "u4")], align=True)
 
 
-class ValueArrays(NamedTuple):
+class ValueArrays(Bundle):
     """What the exact value of a policy that is being played is computed from.
 
     ``states`` are the states (o, m) that an episode can reach, in the order of the first step at which it can; the

@@ -112,7 +112,7 @@ def take_over_state(
             counts.at_plan[pair] = visits
 
 
-@inlined
+@part
 def fill_step(
     known: KnownArrays, tables: TableArrays, extra_rows: Records, size: int, h: int, first: Whole, last: Whole
 ) -> None:
@@ -131,7 +131,7 @@ def fill_step(
         fill_rows(zero, soon, width, size, extra_rows, known.layers, known.nothing, (first, last), columns)
 
 
-@inlined
+@part
 def find_tops(support: LabelSupport, top_paid: Floats, tables: TableArrays, h: int, width: int) -> None:
     """Find the tops of a step from the upper values of the step after it."""
     after, tops = tables.upper[(h + 1) % tables.upper.shape[0]], tables.tops[h % tables.tops.shape[0]]
@@ -139,7 +139,7 @@ def find_tops(support: LabelSupport, top_paid: Floats, tables: TableArrays, h: i
     fill_tops(zeros(4), support, paid, after, width, tables.tops_by_label, tops)
 
 
-@inlined
+@part
 def find_spread(spread: SpreadArrays, caps: Floats, visits: Ints, parts: Floats, h: int, horizon: int) -> None:
     """Compute the spreads of a step from the steps after it; at the last step they are what is assumed at first."""
     sums, zero = spread.sums, zeros(4)
@@ -266,13 +266,13 @@ def take_in_order(
     return best, low, soon
 
 
-@inlined
+@part
 def value_state(memory: HeadroomMemory, h: int, o: Whole, policy: Actions, stream: Ints, is_repair: bool) -> bool:
     """Find the best actions of an observation at a step and keep their values; tell whether these have changed.
 
     A repair compares with what this step had, a full plan with what the step after has.
     """
-    known, planned, _, tables, spread, options, _ = memory
+    known, planned, tables, spread, options = memory.known, memory.planned, memory.tables, memory.spread, memory.options
     zero, actions, (horizon, size, num_machine_states) = zeros(4), policy.reshape(-1), policy.shape
     width, num_tables, groups = known.is_done.shape[0], tables.upper.shape[0], known.support.groups
     here, before, step = h % num_tables, (h if is_repair else h + 1) % num_tables, (h + 1) % num_tables

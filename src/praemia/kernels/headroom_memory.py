@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.counts import Counts, Edges
 from praemia.kernels.records import (
     LANES,
@@ -20,7 +21,7 @@ from praemia.kernels.records import (
 )
 
 
-class KnownArrays(NamedTuple):
+class KnownArrays(Bundle):
     """What is known of the task, and the learner's parameters."""
 
     layers: LayerArrays
@@ -39,7 +40,7 @@ class KnownArrays(NamedTuple):
     has_caps: bool  # whether tops are limited by caps: a bonus for the machine may exceed what can be earned
 
 
-class PlannedArrays(NamedTuple):
+class PlannedArrays(Bundle):
     """The counts that a plan goes by, and the room that each pair has for them."""
 
     edges: Edges
@@ -48,7 +49,7 @@ class PlannedArrays(NamedTuple):
     used: Ints  # [3]: places, transitions and rows that are linked
 
 
-class LinkArrays(NamedTuple):
+class LinkArrays(Bundle):
     """Which observations were seen to lead to each, and the extra rows of each, as lists: 1 + a place, or 0."""
 
     into: SmallInts  # [O], the first link
@@ -61,7 +62,7 @@ class LinkArrays(NamedTuple):
     is_listed: Bools  # [O]
 
 
-class TableArrays(NamedTuple):
+class TableArrays(Bundle):
     """Values of all steps [H + 1, rows·W] where plans are repaired, of two steps else: V_h is at h % their number."""
 
     upper: Floats
@@ -71,7 +72,7 @@ class TableArrays(NamedTuple):
     tops_by_label: Floats
 
 
-class SpreadArrays(NamedTuple):
+class SpreadArrays(Bundle):
     """How far the outcomes of pairs differ."""
 
     kept: Floats  # [O·A·3·lanes]: deviations, and what tops and local tops leave open
@@ -80,7 +81,7 @@ class SpreadArrays(NamedTuple):
     exists: Floats  # [W], 1 for a column that is a machine state
 
 
-class HeadroomMemory(NamedTuple):
+class HeadroomMemory(Bundle):
     """All that a plan works in."""
 
     known: KnownArrays

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.counts import ROWS, TRANSITIONS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, select, store, zeros
@@ -35,7 +36,7 @@ from praemia.kernels.ties import take_best
 WRONG_BONUS, WRONG_SCALE = 1, 2  # what a form can have for a fault
 
 
-class PassArrays(NamedTuple):
+class PassArrays(Bundle):
     """What a backward pass needs to know of the task."""
 
     layers: LayerArrays  # τ
@@ -118,7 +119,7 @@ class LinearForm(NamedTuple):
     slots: Any  # [O·A], the place of each pair's Q
 
 
-class Scratch(NamedTuple):
+class Scratch(Bundle):
     """What a backward pass works in."""
 
     edges: Edges

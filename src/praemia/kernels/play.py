@@ -7,11 +7,12 @@ are generated beforehand, in order (``Chance``): to hand NumPy's generator to a 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from praemia.kernels import counts as counting
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.counts import IS_REPAIR, STEP, Counts, has_room
 from praemia.kernels.exact import ValueArrays, policy_value, start_value
@@ -28,14 +29,14 @@ ROW_PLACE = np.dtype([("label", "i4"), ("target", "i4"), ("place", "i4")], align
 DRAWS = 7  # random numbers that a step takes at most
 
 
-class Chance(NamedTuple):
+class Chance(Bundle):
     """Random numbers from 0 to 1 to be used in order, and how many are used."""
 
     numbers: Floats
     used: Ints  # [1]
 
 
-class BestArrays(NamedTuple):
+class BestArrays(Bundle):
     """The optimum, and the probabilities and mean rewards of the edges and moves of a world; empty if not needed."""
 
     values: Floats  # [H + 1, O, M], V*
@@ -46,7 +47,7 @@ class BestArrays(NamedTuple):
     known: Floats  # [H·O·M·A], the losses found so far, −1 where there is none yet; empty where they would be too many
 
 
-class WorldArrays(NamedTuple):
+class WorldArrays(Bundle):
     """A task to be sampled from. A learner never sees these."""
 
     starts: Records  # START
@@ -76,7 +77,7 @@ PROGRESS = np.dtype(
 NOTED_SHARE = 50  # where every step changes the plan, it is noted whenever the steps have grown by this part
 
 
-class LogArrays(NamedTuple):
+class LogArrays(Bundle):
     """What a run records."""
 
     plans: Records  # PLAN
@@ -193,7 +194,7 @@ def can_play(counts: Counts, chance: Chance, horizon: int) -> bool:
     return has_room(counts, horizon) and chance.used[0] + DRAWS * horizon + 1 <= chance.numbers.shape[0]
 
 
-@inlined
+@part
 def play_episode(
     world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays
 ) -> tuple[Any, bool, bool]:
@@ -227,7 +228,7 @@ def play_episode(
     return length, is_over, due
 
 
-@inlined
+@part
 def play_episodes(
     world: WorldArrays, counts: Counts, policy: Actions, replan: int, chance: Chance, log: LogArrays, last: Whole
 ) -> None:

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, part
 from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, store, zeros
@@ -18,7 +19,7 @@ from praemia.kernels.records import LANES, SMALLEST, Actions, Bools, Floats, Int
 from praemia.kernels.ties import take_best
 
 
-class Prior(NamedTuple):
+class Prior(Bundle):
     """A Dirichlet prior over the successors of a pair."""
 
     weight: float  # α
@@ -27,7 +28,7 @@ class Prior(NamedTuple):
     num_sticks: int  # 0: every successor has a Gamma variable of its own
 
 
-class Seen(NamedTuple):
+class Seen(Bundle):
     """What was counted: the successors of pair i are at places indptr[i] … indptr[i + 1] − 1."""
 
     indptr: Ints
@@ -71,7 +72,7 @@ def sample_prior(prior: Prior, rng: Any, seen: float, weights: Floats, targets: 
     return k, total
 
 
-class Sampled(NamedTuple):
+class Sampled(Bundle):
     """A sampled model, and room for the prior's part of one pair."""
 
     edges: Edges
@@ -89,7 +90,7 @@ def new_sample(seen: Seen, prior: Prior) -> Sampled:
 @part
 def sample_edges(seen: Seen, prior: Prior, rng: Any, sampled: Sampled) -> None:
     """Sample a model: for each pair the edges to the successors seen, and those of the prior's part."""
-    edges, weights, targets = sampled
+    edges, weights, targets = sampled.edges, sampled.weights, sampled.targets
     for pair in range(seen.own.shape[0]):
         first, total = edges.start[pair], 0.0
         at, edges.totals[pair] = first, 1.0

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import inlined
 from praemia.kernels.counts import RECENT, Counts, copy
 from praemia.kernels.records import Actions, Floats, Ints, LayerArrays, Whole
 from praemia.kernels.ties import sample_best
 
 
-class QMemory(NamedTuple):
+class QMemory(Bundle):
     """The table Q(o, m, a), and what it is updated with."""
 
     table: Floats  # [O·A, M]

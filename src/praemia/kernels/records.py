@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.kernels.bundles import Bundle
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 SmallInts: TypeAlias = NDArray[np.int32]
@@ -60,7 +62,7 @@ def rows_of(labels: Any, targets: Any) -> Records:
 REWARD = _record(sum="f8", value="f8", width="f8")
 
 
-class MachineArrays(NamedTuple):
+class MachineArrays(Bundle):
     """τ and the mean rewards ν̄. Row label · M + m holds the edges indptr[row] : indptr[row + 1]."""
 
     indptr: Ints
@@ -69,7 +71,7 @@ class MachineArrays(NamedTuple):
     rewards: Floats
 
 
-class ModelArrays(NamedTuple):
+class ModelArrays(Bundle):
     """p with its labels. Row o · A + a holds the edges indptr[row] : indptr[row + 1].
 
     A successor from O on is an exit. ``rows`` is each edge's continuation row; row O + NUM_EXITS + x is that of
@@ -84,7 +86,7 @@ class ModelArrays(NamedTuple):
     extra_rows: Records
 
 
-class LayerArrays(NamedTuple):
+class LayerArrays(Bundle):
     """τ and φ of a machine by layers (``praemia.kernels.rows``), a number for each column of a table."""
 
     indptr: Ints  # [L + 1], the layers of each label
@@ -107,7 +109,7 @@ class EveryRow(NamedTuple):
         return cls(own, np.concatenate((rows_of(np.zeros(len(firsts)), firsts), extra_rows)))
 
 
-class LabelSupport(NamedTuple):
+class LabelSupport(Bundle):
     """Which (label, next observation) can follow which pair, as far as the labelling alone tells.
 
     The pairs that allow the same labels form a group. Label l can lead to targets[indptr[l] : indptr[l + 1]]; O is

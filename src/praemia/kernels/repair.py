@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.kernels.compiling import inlined, part
+from praemia.kernels.compiling import part
 from praemia.kernels.counts import IS_REPAIR, RECENT, ROWS, TRANSITIONS, Counts, copy
 from praemia.kernels.headroom import fill_step, find_spread, find_tops, take_over_state, value_state
 from praemia.kernels.headroom_memory import HeadroomMemory, KnownArrays, LinkArrays, TableArrays
@@ -52,7 +52,7 @@ def list_states(links: LinkArrays, seed: Whole, num_changed: Whole) -> Whole:
     return count
 
 
-@inlined
+@part
 def begin_repair(
     known: KnownArrays,
     tables: TableArrays,
@@ -75,10 +75,10 @@ def begin_repair(
     return list_states(links, seed, num_changed)
 
 
-@inlined
+@part
 def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions, num_changed: Whole) -> Whole:
     """Begin a step of a full plan; return how many observations are to be computed. The others are as a step later."""
-    known, _, links, tables, spread, options, _ = memory
+    known, links, tables, spread, options = memory.known, memory.links, memory.tables, memory.spread, memory.options
     (horizon, size, _), width = policy.shape, known.is_done.shape[0]
     fill_step(known, tables, counts.rows, size, h, 0, counts.totals[ROWS])
     if not known.is_theory:
@@ -112,7 +112,7 @@ def differ(first: Floats, second: Floats) -> bool:
     return bool(i < first.shape[0])
 
 
-@inlined
+@part
 def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole:
     """Take over the counts that the plan goes by; return the observation that a repair begins with, or −1."""
     known, planned, tables = memory.known, memory.planned, memory.tables
@@ -132,7 +132,7 @@ def begin_plan(memory: HeadroomMemory, counts: Counts, is_repair: bool) -> Whole
     return np.int64(-1)
 
 
-@inlined
+@part
 def plan_headroom(memory: HeadroomMemory, counts: Counts, stream: Ints, policy: Actions) -> int:
     """Make a plan or repair the last one: change policy[H, O, M] and the tables; return the work done."""
     horizon, links, work = policy.shape[0], memory.links, np.int64(0)
