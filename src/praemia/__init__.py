@@ -51,7 +51,7 @@ _HOMES = {
     "praemia.envs.machine_vector_wrapper": ("MachineVectorWrapper",),
     "praemia.exploration": ("explore", "plan_from", "Dataset", "TrajectoryReward"),
     "praemia.inference": ("infer", "Inference"),
-    "praemia.learners": ("Learner", "LearnerPlan", "Experience", "plan_with_bonus", *LEARNERS, "UCRL2RM"),
+    "praemia.learners": ("Learner", "LearnerPlan", "Experience", "plan_with_bonus", *LEARNERS),
     "praemia.tasks.spec": ("TaskSpec",),
     "praemia.errors": ("PraemiaError",),
 }

@@ -152,7 +152,7 @@ KERNELS = (
     Fault(
         "the start distribution is lost",
         "kernels/play.py",
-        "starts[sample(starts, np.int64(0), np.int64(starts.shape[0]), chance)]",
+        'starts[sample(starts["sum"], np.int64(0), np.int64(starts.shape[0]), chance)]',
         "starts[0]",
         f"{LAWS} {REPLAY}",
     ),
@@ -194,8 +194,8 @@ KERNELS = (
     Fault(
         "a choice among many takes the wrong half",
         "kernels/play.py",
-        'if number < records[middle - 1]["sum"]:',
-        'if number < records[middle]["sum"]:',
+        "if number < sums[middle - 1]:",
+        "if number < sums[middle]:",
         "kernels/test_draw.py",
     ),
     Fault(

@@ -20,7 +20,7 @@ def test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number(size: in
     for uniform in (0.0, *sums[:-1], *(sums - 0.5 / weights.sum())):
         expected = np.searchsorted(sums, uniform, side="right")
         chance = Chance(np.array([0.9, uniform]), np.array([1]))
-        assert sample(row, 3, 3 + size, chance) == 3 + expected
+        assert sample(row["sum"], 3, 3 + size, chance) == 3 + expected
         assert chance.used[0] == (2 if size > 1 else 1), "a single alternative takes no number"
 
 

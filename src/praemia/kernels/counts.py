@@ -91,13 +91,6 @@ def _with_room(records: Records, used: int, needed: int) -> Records:
 
 
 @inlined
-def has_room(counts: Counts, horizon: int) -> bool:
-    """Tell whether there is room for whatever an episode may bring."""
-    used = max(counts.totals[TRANSITIONS] - counts.transitions.shape[0], counts.totals[ROWS] - counts.rows.shape[0])
-    return bool(used + horizon <= 0)
-
-
-@inlined
 def add_row(counts: Counts, label: Whole, target: Whole) -> Whole:
     """Number the next extra row, that of (label, target); return its place in a table."""
     x = counts.totals[ROWS]

@@ -14,8 +14,8 @@ import numpy as np
 
 from praemia.kernels.compiling import compiled, inlined
 from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
-from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import PassArrays, Scratch, begin_step, kept_value, moments, value_unmet
+from praemia.kernels.lanes import following, load, store, zeros
+from praemia.kernels.linear import PassArrays, Scratch, begin_step, clear, kept_value, moments, value_unmet
 from praemia.kernels.records import LANES, Actions, Floats, Ints, Whole
 from praemia.kernels.ties import take_best
 
@@ -28,7 +28,7 @@ def gap_of(zero: Any, edges: Edges, pair: Any, upper: Floats, lower: Floats, wid
         at = np.int64(edges.rows[e]) * width + lane
         off = load(zero, upper, at) - load(zero, lower, at)
         apart = apart + edges.weights[e] * off * off
-        e += np.uint64(1)
+        e = following(e)
     return np.sqrt(apart * (1.0 / edges.totals[pair]))
 
 
@@ -50,6 +50,7 @@ def plan_euler(
     (horizon, size, num_machine_states), upper, options = policy.shape, scratch.tables, scratch.options
     width, num_actions = task.is_done.shape[0], counts.visits.shape[0] // size
     fill_edges(counts, edges)
+    clear(upper[horizon % 2], size * width)  # V_H
     for h in range(horizon - 1, -1, -1):
         above, below, here = upper[(h + 1) % 2], lower[(h + 1) % 2], lower[h % 2]
         begin_step(zero, task, above, size, rows, h)

@@ -40,7 +40,7 @@ from praemia.kernels.headroom_memory import (
     SpreadArrays,
     TableArrays,
 )
-from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_integers, zeros
+from praemia.kernels.lanes import any_lane, following, load, num_lanes, select, store, store_integers, zeros
 from praemia.kernels.linear import moments
 from praemia.kernels.records import LANES, UNKNOWN, Actions, Floats, Ints, LabelSupport, Records, Whole
 from praemia.kernels.rows import fill_rows, fill_tops
@@ -173,7 +173,7 @@ def local_top(zero: Any, edges: Edges, o: Whole, num_actions: int, after: Floats
         e, stop = np.uint64(edges.start[pair]), np.uint64(edges.stop[pair])
         while e < stop:
             best = np.maximum(best, load(zero, after, np.int64(edges.rows[e]) * width + lane))
-            e += np.uint64(1)
+            e = following(e)
     return best
 
 
@@ -222,7 +222,7 @@ def two_means(zero: Any, edges: Edges, pair: Any, first: Floats, second: Floats,
         at, weight = np.int64(edges.rows[e]) * width + lane, edges.weights[e]
         mean = mean + weight * (load(zero, first, at) - base)
         other_mean = other_mean + weight * (load(zero, second, at) - other_base)
-        e += np.uint64(1)
+        e = following(e)
     inverse = 1.0 / edges.totals[pair]
     return base + mean * inverse, other_base + other_mean * inverse
 

@@ -18,7 +18,7 @@ import numpy as np
 from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.counts import ROWS, TRANSITIONS, Counts, Edges, fill_edges
-from praemia.kernels.lanes import load, select, store, zeros
+from praemia.kernels.lanes import following, load, select, store, zeros
 from praemia.kernels.records import (
     LANES,
     NUM_EXITS,
@@ -84,7 +84,7 @@ def moments(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane:
     while e < stop:  # unsigned: a signed index costs a test for "from the end"
         off = load(zero, table, np.int64(edges.rows[e]) * width + lane) - base
         mean, square = mean + edges.weights[e] * off, square + edges.weights[e] * off * off
-        e += np.uint64(1)
+        e = following(e)
     inverse = 1.0 / edges.totals[pair]
     mean, square = mean * inverse, square * inverse
     return base + mean, np.sqrt(np.maximum(square - mean * mean, zero))
@@ -129,10 +129,10 @@ class Scratch(Bundle):
 
 
 def new_scratch(task: PassArrays, counts: Counts) -> Scratch:
-    """Return arrays for a pass over what was counted."""
+    """Return arrays for passes over what is counted, as long as there is room for it in the counts."""
     num_pairs, num_observations, width = len(counts.visits), len(counts.is_met), len(task.is_done)
-    edges = Edges.room(num_pairs, int(counts.totals[TRANSITIONS]))
-    tables = np.zeros((2, (num_observations + NUM_EXITS + int(counts.totals[ROWS])) * width))
+    edges = Edges.room(num_pairs, len(counts.transitions))
+    tables = np.zeros((2, (num_observations + NUM_EXITS + len(counts.rows)) * width))
     rewards = np.zeros(num_pairs * width if len(task.added) else 0)
     return Scratch(edges, tables, np.empty(num_pairs // num_observations * LANES), rewards)
 
@@ -140,11 +140,19 @@ def new_scratch(task: PassArrays, counts: Counts) -> Scratch:
 @part
 def fill_rewards(counts: Counts, paid: Floats, width: int, rewards: Floats) -> None:
     """Fill in Σ p̂φ of every pair, flat [O·A·W]."""
+    clear(rewards, rewards.shape[0])
     for i in range(counts.totals[TRANSITIONS]):
         seen = counts.transitions[i]
         share = seen["count"] / counts.visits[seen["pair"]]
         for m in range(width):
             rewards[np.int64(seen["pair"]) * width + m] += share * paid[np.int64(seen["label"]) * width + m]
+
+
+@part
+def clear(table: Floats, size: int) -> None:
+    """Set the first numbers of a table to 0."""
+    for i in range(size):
+        table[i] = 0.0
 
 
 @part
@@ -161,6 +169,7 @@ def linear_pass(
     )
     num_old, num_new = form.old.shape[1] // width, form.new.shape[1] // width
     has_deviation = form.scale.numbers.shape[0] > 1 or form.scale.numbers[0] != 0.0
+    clear(scratch.tables[horizon % 2], size * width)  # V_H
     for h in range(horizon - 1, -1, -1):
         after, here, actions = scratch.tables[(h + 1) % 2], scratch.tables[h % 2], policy[h].reshape(-1)
         old, new = form.old[h], form.new[h]

@@ -14,7 +14,7 @@ import numpy as np
 from praemia.kernels import counts as counting
 from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, inlined, part
-from praemia.kernels.counts import IS_REPAIR, STEP, Counts, has_room
+from praemia.kernels.counts import IS_REPAIR, ROWS, STEP, TRANSITIONS, Counts
 from praemia.kernels.exact import ValueArrays, policy_value, start_value
 from praemia.kernels.records import END, NUM_EXITS, Actions, Bools, Floats, Ints, Records, Whole
 
@@ -95,18 +95,18 @@ def next_number(chance: Chance) -> float:
 
 
 @inlined
-def sample(records: Records, first: Whole, last: Whole, chance: Chance) -> Whole:
-    """Return a place in [first, last), sampled by its running sum."""
+def sample(sums: Floats, first: Whole, last: Whole, chance: Chance) -> Whole:
+    """Return a place in [first, last), sampled by running sums of probabilities."""
     if last - first <= 1:
         return first
     number = next_number(chance)
     while last - first > 8:
         middle = (first + last) // 2
-        if number < records[middle - 1]["sum"]:
+        if number < sums[middle - 1]:
             last = middle
         else:
             first = middle
-    while first < last - 1 and number >= records[first]["sum"]:
+    while first < last - 1 and number >= sums[first]:
         first += 1
     return first
 
@@ -136,8 +136,8 @@ def choose(policy: Actions, h: Whole, o: Whole, m: Whole, num_actions: int, epsi
 def move(world: WorldArrays, label: Whole, m: Whole, chance: Chance) -> tuple[Any, Any]:
     """Sample the machine's move under a label; return its next state and the reward."""
     row = label * world.is_done.shape[0] + m
-    j = sample(world.moves, world.move_indptr[row], world.move_indptr[row + 1], chance)
-    piece = world.rewards[sample(world.rewards, world.reward_indptr[j], world.reward_indptr[j + 1], chance)]
+    j = sample(world.moves["sum"], world.move_indptr[row], world.move_indptr[row + 1], chance)
+    piece = world.rewards[sample(world.rewards["sum"], world.reward_indptr[j], world.reward_indptr[j + 1], chance)]
     reward = piece["value"]
     if piece["width"] > 0.0:
         reward = reward + piece["width"] * next_number(chance)
@@ -191,7 +191,9 @@ def find_loss(world: WorldArrays, h: int, o: Whole, m: Whole, a: Whole) -> float
 @inlined
 def can_play(counts: Counts, chance: Chance, horizon: int) -> bool:
     """Tell whether there is room for what another episode may bring, and chance enough."""
-    return has_room(counts, horizon) and chance.used[0] + DRAWS * horizon + 1 <= chance.numbers.shape[0]
+    transitions, rows = counts.transitions.shape[0] - horizon, counts.rows.shape[0] - horizon
+    has_room = counts.totals[TRANSITIONS] <= transitions and counts.totals[ROWS] <= rows
+    return bool(has_room and chance.used[0] + DRAWS * horizon < chance.numbers.shape[0])
 
 
 @part
@@ -206,7 +208,7 @@ def play_episode(
     for h in range(progress["step"], horizon):
         a = choose(policy, h, o, m, num_actions, epsilon, chance)
         pair = o * num_actions + a
-        e = sample(world.edges, world.indptr[pair], world.indptr[pair + 1], chance)
+        e = sample(world.edges["sum"], world.indptr[pair], world.indptr[pair + 1], chance)
         edge = world.edges[e]
         z, label, place = np.int64(edge["target"]), np.int64(edge["label"]), np.int64(edge["place"])
         m_next, reward = move(world, label, m, chance)
@@ -244,7 +246,7 @@ def play_episodes(
         if not can_play(counts, chance, horizon):
             break
         if progress["step"] == 0:
-            start = starts[sample(starts, np.int64(0), np.int64(starts.shape[0]), chance)]
+            start = starts[sample(starts["sum"], np.int64(0), np.int64(starts.shape[0]), chance)]
             progress["o"], progress["m"], progress["gain"], progress["loss"] = start["o"], start["m"], 0.0, 0.0
             counts.is_met[start["o"]] = True
             counts.starts[start["o"]] += 1
@@ -264,28 +266,26 @@ def play_episodes(
 
 
 @part
-def is_to_be_noted(progress: Any, replan: int) -> bool:
-    """Tell whether an episode is about to start with a plan that the run has to record."""
-    starts = progress["is_new"] > 0 and progress["step"] == 0
-    return bool(starts and (replan != STEP or progress["steps"] >= progress["note_from"]))
-
-
-@part
-def note_plan(world: WorldArrays, values: ValueArrays, policy: Actions, log: LogArrays) -> None:
-    """Record a plan that an episode is about to start with, with its exact value unless values.states is empty."""
-    entry = log.plans[log.progress[0]["plans"]]
-    entry["episode"] = log.progress[0]["played"]
-    if values.states.shape[0] > 0:
-        entry["value"] = policy_value(values, world.starts, policy)
-    count_noted(log.progress[0])
-
-
-@part
-def count_noted(progress: Any) -> None:
-    """Count a plan that has been recorded."""
+def note_plan(log: LogArrays, replan: int) -> bool:
+    """Record the plan that an episode is about to start with, if it is new; tell whether it was recorded."""
+    progress = log.progress[0]
+    if (
+        progress["is_new"] == 0
+        or progress["step"] > 0
+        or (replan == STEP and progress["steps"] < progress["note_from"])
+    ):
+        return False
+    log.plans[progress["plans"]]["episode"] = progress["played"]
     progress["note_from"] = progress["steps"] + progress["steps"] // NOTED_SHARE
-    progress["plans"] += 1
-    progress["is_new"] = 0
+    progress["plans"], progress["is_new"] = progress["plans"] + 1, 0
+    return True
+
+
+@part
+def value_plan(world: WorldArrays, values: ValueArrays, policy: Actions, log: LogArrays) -> None:
+    """Record the exact value of the last plan recorded, unless values.states is empty."""
+    if values.states.shape[0] > 0:
+        log.plans[log.progress[0]["plans"] - 1]["value"] = policy_value(values, world.starts, policy)
 
 
 @compiled
@@ -300,8 +300,8 @@ def value_and_play(
     last: int,
 ) -> None:
     """Record the exact value of a plan that is new, unless values.states is empty, and play it."""
-    if is_to_be_noted(log.progress[0], replan):
-        note_plan(world, values, policy, log)
+    if note_plan(log, replan):
+        value_plan(world, values, policy, log)
     play_episodes(world, counts, policy, replan, chance, log, last)
 
 
@@ -338,10 +338,10 @@ def plan_and_play(plan: Any) -> Any:
                 progress["is_due"] = 0
                 if counts.totals[IS_REPAIR] == 0:
                     progress["is_new"] = 1
-            if is_to_be_noted(progress, replan):
+            if note_plan(log, replan):
                 own_value = start_value(world.starts, data.values.reshape(-1), data.values.shape[1])
-                log.plans[progress["plans"]]["optimistic"] = own_value
-                note_plan(world, values, policy, log)
+                log.plans[progress["plans"] - 1]["optimistic"] = own_value
+                value_plan(world, values, policy, log)
                 work += horizon * values.states.shape[0]
             first = progress["played"]
             until = min(last, first + 1 + (most_work - work) // (8 * horizon))

@@ -14,7 +14,16 @@ from praemia.kernels.bundles import Bundle
 from praemia.kernels.compiling import compiled, part
 from praemia.kernels.counts import ROWS, Counts, Edges, fill_edges
 from praemia.kernels.lanes import load, store, zeros
-from praemia.kernels.linear import LinearForm, PassArrays, Scratch, begin_step, kept_value, linear_pass, value_unmet
+from praemia.kernels.linear import (
+    LinearForm,
+    PassArrays,
+    Scratch,
+    begin_step,
+    clear,
+    kept_value,
+    linear_pass,
+    value_unmet,
+)
 from praemia.kernels.records import LANES, SMALLEST, Actions, Bools, Floats, Ints, Records, SmallInts, Unsigned
 from praemia.kernels.ties import take_best
 
@@ -172,6 +181,7 @@ def plan_best_of(
     (horizon, size, num_machine_states), width, options = policy.shape, task.is_done.shape[0], scratch.options
     num_actions = counts.visits.shape[0] // size
     fill_edges(counts, edges)
+    clear(scratch.tables[horizon % 2], size * width)  # V_H
     sample_best_of(edges, prior, rng, fictitious, weights)
     for h in range(horizon - 1, -1, -1):
         after, here = scratch.tables[(h + 1) % 2], scratch.tables[h % 2]

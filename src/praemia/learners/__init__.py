@@ -20,7 +20,7 @@ _BASES = {
     "plan_with_bonus": "praemia.learners.backward",
 }
 _CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
-_HOME_OF = {**_CLASSES, "UCRL2RM": "praemia.learners.ucrl2_rm", **_BASES}
+_HOME_OF = {**_CLASSES, **_BASES}
 
 __all__ = [*_HOME_OF, "kind_of", "make", "names", "register"]
 

@@ -14,7 +14,7 @@ from praemia.learners.qr_max import QRMax
 from praemia.learners.registry import kind_of, make, names, register
 from praemia.learners.ucbvi import UCBVI, UCBVIPRM
 from praemia.learners.ucbvi_bf import UCBVIBF
-from praemia.learners.ucrl2_rm import UCRL2RM, UCRL2RMB, UCRL2RML
+from praemia.learners.ucrl2_rm import UCRL2RMB, UCRL2RML
 
 __all__ = [
     "CRM",
@@ -26,7 +26,6 @@ __all__ = [
     "UCBVI",
     "UCBVIBF",
     "UCBVIPRM",
-    "UCRL2RM",
     "UCRL2RMB",
     "UCRL2RML",
     "Experience",

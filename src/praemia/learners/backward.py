@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError, require_whole, unknown_name
 from praemia.kernels import linear
 from praemia.kernels.counts import SLOTS
-from praemia.kernels.linear import Coefficients, LinearForm, PassArrays
+from praemia.kernels.linear import Coefficients, LinearForm, PassArrays, Scratch
 from praemia.kernels.records import END, Actions, LayerArrays, action_type, padded_width
 from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
@@ -21,15 +20,12 @@ from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.spec import TaskSpec, read_only
 
 LARGE = 1 << 28  # from so many bytes on, action values must be known to fit in memory
-CAPS = ("steps left", "horizon")
 VARIANCES = ("Y", "W")
 FAULTS = {
     linear.WRONG_BONUS: "bonus has NaN or −∞ in it; expected numbers",
     linear.WRONG_SCALE: "deviation_scale has NaN or ∞ in it; expected finite numbers",
 }
 Machine = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-_passes: WeakKeyDictionary[TaskSpec, dict[str | MachineTable, PassArrays]] = WeakKeyDictionary()
 
 
 def plan_with_bonus(
@@ -88,7 +84,7 @@ def plan_with_bonus(
     if keeps and 8 * spec.horizon * slots * width >= LARGE:
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
     new = np.empty((spec.horizon, slots * width if keeps else 0))
-    policy, scratch = next_policy(experience, rng), linear.new_scratch(task, counts)
+    policy, scratch = next_policy(experience, rng), scratch_for(experience, task)
     form = LinearForm(alpha, beta, float(growth), _caps(cap, spec), old, new, counts.slots)
     fault = linear.plan_from_counts(task, counts, scratch, form, policy, new_stream(rng))
     if fault:
@@ -97,14 +93,23 @@ def plan_with_bonus(
 
 
 def checked_plan(policy: Actions, tables: NDArray[np.float64], memory: Any = None) -> LearnerPlan:
-    """Return a plan that a kernel made, policy[H, O, M] and V_0 in tables[0], which need not be checked."""
+    """Return a plan that a kernel made, policy[H, O, M] and V_0 in tables[0], copied; it need not be checked."""
     (_, size, num_states), shown = policy.shape, policy.transpose(0, 2, 1)
     shown.flags.writeable = False
     width = padded_width(num_states)
-    values = tables[0, : size * width].reshape(size, width)[:, :num_states].T
+    values = tables[0, : size * width].copy().reshape(size, width)[:, :num_states].T
     plan = LearnerPlan(shown, values, memory)
     object.__setattr__(plan, "_checked", (shown, policy))
     return plan
+
+
+def scratch_for(experience: Experience, task: PassArrays) -> Scratch:
+    """Return arrays to plan in: the same for every plan of a run, until what is counted needs more room."""
+    kept, counts = experience._kept, experience._counts
+    size = (len(counts.transitions), len(counts.rows), len(task.added))
+    if kept.get("size") != size:
+        kept["size"], kept["scratch"] = size, linear.new_scratch(task, counts)
+    return kept["scratch"]  # type: ignore[no-any-return]
 
 
 def next_policy(experience: Experience, rng: np.random.Generator) -> Actions:
@@ -124,7 +129,7 @@ def pass_arrays(spec: TaskSpec, variance_of: str = "Y", machine: Machine | None 
         return _with_machine(spec, *machine)
     if spec.possible is not None:
         raise ParameterError("the machine is learned here; expected machine=(probs[L, M, M], rewards[H, L, M])")
-    passes = _passes.setdefault(spec, {})
+    passes = spec.kept
     if variance_of not in passes:
         if variance_of not in VARIANCES:
             raise unknown_name("variance_of", variance_of, VARIANCES)
@@ -132,16 +137,16 @@ def pass_arrays(spec: TaskSpec, variance_of: str = "Y", machine: Machine | None 
         if variance_of == "W":
             task = task._replace(paid=np.zeros_like(task.paid), added=task.paid[0])
         passes[variance_of] = task
-    return passes[variance_of]
+    return passes[variance_of]  # type: ignore[no-any-return]
 
 
 def arrays_on(spec: TaskSpec, table: MachineTable) -> PassArrays:
     """Return the same for the machine tabulated on other labels."""
-    passes = _passes.setdefault(spec, {})
+    passes = spec.kept
     if table not in passes:
         layers = table.layers(padded_width(spec.num_machine_states))
         passes[table] = _arrays(spec, layers, layers.paid[None], np.zeros(0))
-    return passes[table]
+    return passes[table]  # type: ignore[no-any-return]
 
 
 def _arrays(spec: TaskSpec, layers: LayerArrays, paid: NDArray[np.float64], added: NDArray[np.float64]) -> PassArrays:
@@ -172,16 +177,12 @@ def _with_machine(spec: TaskSpec, probs: NDArray[np.float64], rewards: NDArray[n
     return _arrays(spec, layers, np.pad(rewards, columns).reshape(spec.horizon, -1), np.zeros(0))
 
 
-def _named_caps(cap: str, spec: TaskSpec) -> NDArray[np.float64]:
-    if cap not in CAPS:
-        raise unknown_name("cap", cap, CAPS)
-    return spec.value_caps[:-1].copy() if cap == "steps left" else np.full(spec.horizon, spec.value_caps[0])
-
-
 def _caps(cap: str | ArrayLike, spec: TaskSpec) -> NDArray[np.float64]:
     """Return the cap of each step."""
     if isinstance(cap, str):
-        return _named_caps(cap, spec)
+        if cap not in spec.named_caps:
+            raise unknown_name("cap", cap, spec.named_caps)
+        return spec.named_caps[cap]
     caps = np.array(cap, dtype=np.float64)
     if caps.shape != (spec.horizon,) or not np.isfinite(caps).all():
         raise ParameterError(f"cap of shape {caps.shape}; expected a word or finite numbers of shape ({spec.horizon},)")
@@ -192,7 +193,7 @@ def _coefficients(name: str, numbers: ArrayLike, sizes: tuple[int, int, int, int
     """Return numbers that broadcast to [H, M, O, A] as kernels take them; axes of length 1 are not expanded."""
     array = np.asarray(numbers, dtype=np.float64)
     shape = (1,) * (4 - array.ndim) + array.shape
-    if len(shape) > 4 or any(size not in (1, most) for size, most in zip(shape, sizes, strict=True)):
+    if len(shape) > 4 or sum(map(_unlike, shape, sizes)):
         raise ParameterError(f"{name} of shape {array.shape}; expected one that broadcasts to [H, M, O, A] = {sizes}")
     steps, states, observations, actions = shape
     if states > 1:
@@ -208,6 +209,10 @@ def _coefficients(name: str, numbers: ArrayLike, sizes: tuple[int, int, int, int
         by_action if actions > 1 else 0,
         int(states > 1),
     )
+
+
+def _unlike(size: int, most: int) -> bool:
+    return size != 1 and size != most
 
 
 def _action_values(previous: LearnerPlan, spec: TaskSpec, width: int) -> NDArray[np.float64]:
@@ -237,7 +242,7 @@ def back_up_values(
     padded = np.pad(after.T, [(0, 0), (0, width - expected[0])]).ravel()
     mean, deviation = np.zeros(num_pairs * width), np.zeros(num_pairs * width)
     counts = experience._counts
-    linear.back_up(task, counts, linear.new_scratch(task, counts), padded, step, mean, deviation)
+    linear.back_up(task, counts, scratch_for(experience, task), padded, step, mean, deviation)
     shape = (spec.num_observations, spec.num_actions, width)
     shown = (it.reshape(shape)[:, :, : expected[0]].transpose(2, 0, 1) for it in (mean, deviation))
     first, second = map(read_only, shown)

@@ -20,9 +20,8 @@ import numpy as np
 
 from praemia.arithmetic import portable_log
 from praemia.kernels.euler import plan_euler
-from praemia.kernels.linear import new_scratch
 from praemia.kernels.ties import new_stream
-from praemia.learners.backward import checked_plan, next_policy, pass_arrays
+from praemia.learners.backward import checked_plan, next_policy, pass_arrays, scratch_for
 from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.experience import Experience
 from praemia.tasks.spec import TaskSpec
@@ -59,7 +58,7 @@ class EULER(Learner):
         factor = self.bonus_scale * np.sqrt(2 * log_term / n)
         flat = self.bonus_scale * (5 * cap * log_term / 3 + cap * np.sqrt(2 * log_term)) / n
         task, counts, policy = pass_arrays(spec), experience._counts, next_policy(experience, rng)
-        scratch, caps = new_scratch(task, counts), spec.value_caps[:-1].copy()
+        scratch, caps = scratch_for(experience, task), spec.named_caps["steps left"]
         lower, lowest = np.zeros_like(scratch.tables), np.zeros_like(scratch.options)
         plan_euler(task, counts, scratch, lower, lowest, factor, flat, caps, policy, new_stream(rng))
         return checked_plan(policy, scratch.tables)

@@ -76,6 +76,7 @@ class Experience:
     _counts: Counts = field(repr=False)
     truth: Task | None = None
     _policy: Actions | None = field(default=None, repr=False)  # [H, O, M], the policy played so far
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False)  # what plans of a run work in
 
     @property
     def num_steps(self) -> int:

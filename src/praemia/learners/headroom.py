@@ -20,7 +20,6 @@ with probability 1 − ρ and keep the regret's order.
 from __future__ import annotations
 
 from dataclasses import field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,10 +40,6 @@ from praemia.tasks.extremes import extremes
 from praemia.tasks.spec import TaskSpec
 
 CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
-
-# For each task, by the learner and T. A plan is repaired as long as these are the same objects, so none is ever dropped
-# before its task is.
-_known: WeakKeyDictionary[TaskSpec, dict[tuple[Headroom, int], KnownArrays]] = WeakKeyDictionary()
 
 
 class Headroom(CanLearnMachine, StepwiseLearner):
@@ -137,11 +132,11 @@ class Headroom(CanLearnMachine, StepwiseLearner):
 
 
 def _known_machine(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:
-    """Return what is known of the task, the same object each time for the same arguments."""
-    of_task, key = _known.setdefault(spec, {}), (learner, num_steps)
-    if key not in of_task:
-        of_task.setdefault(key, _known_arrays(learner, spec, num_steps))
-    return of_task[key]
+    """Return what is known of the task. A plan is repaired as long as this is the same object."""
+    key = (learner, num_steps)
+    if key not in spec.kept:
+        spec.kept.setdefault(key, _known_arrays(learner, spec, num_steps))
+    return spec.kept[key]  # type: ignore[no-any-return]
 
 
 def _known_arrays(learner: Headroom, spec: TaskSpec, num_steps: int) -> KnownArrays:

@@ -23,10 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.errors import require_whole
-from praemia.kernels.linear import new_scratch
 from praemia.kernels.posteriors import plan_best_of
 from praemia.kernels.ties import new_stream
-from praemia.learners.backward import checked_plan, next_policy, pass_arrays
+from praemia.learners.backward import checked_plan, next_policy, pass_arrays, scratch_for
 from praemia.learners.base import TINY, Learner, LearnerPlan, parameter
 from praemia.learners.experience import Experience
 
@@ -56,10 +55,10 @@ class OPSRL(Learner):
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec, counts, task = experience.spec, experience._counts, pass_arrays(experience.spec)
-        scratch, policy = new_scratch(task, counts), next_policy(experience, rng)
+        scratch, policy = scratch_for(experience, task), next_policy(experience, rng)
         fictitious, weights = (
             np.empty((len(numbers), int(self.num_samples))) for numbers in (counts.visits, scratch.edges.weights)
         )
-        prior, caps = float(self.prior_visits), spec.value_caps[:-1].copy()
+        prior, caps = float(self.prior_visits), spec.named_caps["steps left"]
         plan_best_of(task, counts, scratch, prior, rng, fictitious, weights, caps, policy, new_stream(rng))
         return checked_plan(policy, scratch.tables)

@@ -64,7 +64,13 @@ class PSRL(CanLearnMachine):
             sampled,
             scratch,
             LinearForm(
-                nothing, nothing, 1.0, spec.value_caps[:-1].copy(), no_plan, no_plan, np.zeros(len(seen.own), np.int32)
+                nothing,
+                nothing,
+                1.0,
+                spec.named_caps["steps left"],
+                no_plan,
+                no_plan,
+                np.zeros(len(seen.own), np.int32),
             ),
             every.rows.rows[spec.num_observations + NUM_EXITS :],
             np.ones(spec.num_observations, dtype=bool),

@@ -56,7 +56,7 @@ class StepwiseLearner(Learner):
                 "of super().plan(): LearnerPlan(policy, plan.values, plan.memory)"
             )
         _called(type(self).kernel)(memory, experience._counts, stream, policy)
-        return checked_plan(policy, memory.values.reshape(1, -1).copy(), (memory, stream))
+        return checked_plan(policy, memory.values.reshape(1, -1), (memory, stream))
 
 
 @cache

@@ -17,37 +17,17 @@ only to reproduce them.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 
 from praemia.arithmetic import log_of_subsets
-from praemia.errors import require_flag, unknown_name
+from praemia.errors import require_flag
 from praemia.kernels.confidence_sets import SetNumbers, new_set_scratch, plan_in_sets
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy
 from praemia.learners.base import Learner, LearnerPlan, failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.experience import Experience
 from praemia.learners.psrl import seen_of
-from praemia.learners.registry import make
-
-NAMES = {"l1": "ucrl2-rm-l", "bernstein": "ucrl2-rm-b"}
-
-
-def UCRL2RM(interval: str = "l1", **parameters: Any) -> Learner:
-    """Return UCRL2-RM with L1 balls (``interval="l1"``) or element-wise Bernstein intervals (``"bernstein"``).
-
-    Examples
-    --------
-    >>> import praemia
-    >>> task = praemia.envs.make("warehouse-3")
-    >>> run = praemia.simulate(task, praemia.UCRL2RM(interval="l1", bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # its values are never below the optimum
-    True
-    """
-    if interval not in NAMES:
-        raise unknown_name("interval", interval, NAMES)
-    return make(NAMES[interval], **parameters)
 
 
 class UCRL2RML(Learner):
@@ -86,7 +66,7 @@ class UCRL2RML(Learner):
         )
         task, seen, rows = arrays_on(spec, every.table), seen_of(experience), every.rows.rows
         scratch = new_set_scratch(task, seen, rows, spec.num_observations, spec.num_machine_states)
-        caps, policy = spec.value_caps[:-1].copy(), next_policy(experience, rng)
+        caps, policy = spec.named_caps["steps left"], next_policy(experience, rng)
         plan_in_sets(task, seen, numbers, rows, scratch, caps, policy, new_stream(rng))
         return checked_plan(policy, scratch.tables)
 

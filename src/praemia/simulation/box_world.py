@@ -27,7 +27,7 @@ from praemia.kernels.counts import (
     count_episode,
     count_step,
 )
-from praemia.kernels.play import count_noted, is_to_be_noted, sample_action
+from praemia.kernels.play import note_plan, sample_action
 from praemia.learners.base import Learner
 from praemia.machines.labels import Label, SeenLabels, as_label
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
@@ -169,9 +169,7 @@ class BoxWorld(World):
     def play(self, most: int) -> None:
         began, last = time.perf_counter(), self.played + most
         while self.played < last and not self.is_due and not self.is_spent:
-            if is_to_be_noted(self.progress, self.replan_code):
-                self.log.plans[self.num_plans]["episode"] = self.played
-                count_noted(self.progress)
+            note_plan(self.log, self.replan_code)
             self.counts = self.counts.with_room(self.box.max_steps)
             steps, rewards = self._play_episode()
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))

@@ -62,6 +62,7 @@ class World(ABC):
         self.plan: LearnerPlan | None = None
         self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
         self.counts = self._empty_counts()
+        self._kept = dict[str, Any]()
 
     def _empty_counts(self) -> Counts:
         spec, learner = self.spec, self.learner
@@ -126,6 +127,7 @@ class World(ABC):
             self.counts,
             truth,
             self.policy if self.policy.size else None,
+            self._kept,
         )
 
     def replan(self) -> None:

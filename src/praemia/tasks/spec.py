@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import compress
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +100,17 @@ class TaskSpec:
     def value_caps(self) -> NDArray[np.float64]:
         """float64[H + 1], the largest return from each step on, a reward being at most 1: S_h."""
         return read_only(steps_left(self.horizon, self.discount))
+
+    @cached_property
+    def named_caps(self) -> dict[str, NDArray[np.float64]]:
+        """The largest return, float64[H]: from each step on, or of an episode."""
+        whole = np.full(self.horizon, self.value_caps[0])
+        return {"steps left": self.value_caps[:-1].copy(), "horizon": whole}
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What learners compute from the task once, for as long as it lives."""
+        return {}
 
     @cached_property
     def machine_probs(self) -> NDArray[np.float64]:
