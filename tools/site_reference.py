@@ -106,9 +106,12 @@ def learner(module: str) -> str:
 
 
 def parameters(name: str) -> str:
-    """Return the parameters of a learner as a table."""
-    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in describe_learner(name)["parameters"]]
-    return "\n".join([f"| parameters of `{name}` | |", "|---|---|", *rows])
+    """Return the parameters of a learner as the table that ``praemia learners NAME`` prints."""
+    rows = [f"**Parameters of `{name}`**\n", "| parameter | default | range | what it does |", "|---|---|---|---|"]
+    for item in describe_learner(name)["parameters"]:
+        ends = " … ".join(f"{end:g}" for end in item["range"] or ())
+        rows.append(f"| `{item['name']}` | {item['default']} | {ends} | {item['help']} |")
+    return "\n".join(rows)
 
 
 def commands_page() -> str:
