@@ -120,6 +120,8 @@ def test_tutorials_show_what_their_cells_print_and_draw(site: Path) -> None:
     for path in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
         text = (site / "tutorials" / f"{path.stem}.html").read_text(encoding="utf-8")
         assert 'class="output"><img' in text, path.name
+        assert f'href="{path.stem}.ipynb"' in text
+        assert (site / "tutorials" / f"{path.stem}.ipynb").is_file()
 
 
 def test_diagrams_are_drawn(site: Path) -> None:
