@@ -111,8 +111,8 @@ def parameters(name: str) -> str:
     """Return the parameters of a learner as the table that ``praemia learners NAME`` prints."""
     rows = [f"**Parameters of `{name}`**\n", "| parameter | default | range | what it does |", "|---|---|---|---|"]
     for item in describe_learner(name)["parameters"]:
-        ends = " … ".join(f"{end:g}" for end in item["range"] or ())
-        rows.append(f"| `{item['name']}` | {item['default']} | {ends} | {item['help']} |")
+        ends = "`{:g} … {:g}`".format(*item["range"]) if item["range"] else ""
+        rows.append(f"| `{item['name']}` | `{item['default']}` | {ends} | {item['help']} |")
     return "\n".join(rows)
 
 
