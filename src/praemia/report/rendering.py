@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from praemia.errors import PraemiaError
+from praemia.errors import PraemiaError, visible
 from praemia.experiments.jobs import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.renderers import render_svg
@@ -40,7 +40,8 @@ def render_page(template: str, **values: Any) -> bytes:
     environment.filters["kind"] = lambda verdict: {True: "held", False: "failed", None: "open"}[verdict.held]
     environment.filters["anchor"] = lambda verdict: f"claim-{slug(verdict.claim.part.say).lower()}"
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
-    return environment.get_template(template).render(style=resource("page.css") + style_sheet(), **values).encode()
+    text = environment.get_template(template).render(style=resource("page.css") + style_sheet(), **values)
+    return visible(text).encode()  # names may be from somebody else's file
 
 
 def resource(name: str) -> Markup:

@@ -26,7 +26,7 @@ from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.planning.acting import Policy
 from praemia.simulation.plausible import require_plausible
-from praemia.text_tables import plural
+from praemia.text_tables import number, plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -233,7 +233,7 @@ class Run(Displayed):
     def __repr__(self) -> str:
         known = self.optimal_value is not None
         kind = "pathwise regret" if self.is_pathwise else "regret"
-        result = f"{kind} {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
+        result = f"{kind} {number(self.regret[-1])}" if known else f"mean return {number(self.returns.mean())}"
         time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
