@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import BlackBox
 from praemia.experiments.store import Store
 from praemia.files.writing import dump
+from praemia.pictures.drawing import Drawing
 from praemia.planning.sampled import SampledEvaluation
 from praemia.report.cards import Card
 from praemia.report.charts import Chart, regret_charts, returns_chart
@@ -28,7 +29,6 @@ from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 REGRETS = ("learner", "regret", "95% low", "95% high", "per 1,000 episodes at the end", "seconds per run")
 RATIOS = ("first", "second", "ratio", "95% low", "95% high", "who is lower")
@@ -72,7 +72,7 @@ class Comparison(ABC):
     def _note(self) -> str: ...
 
     @property
-    def figure(self) -> Figure:
+    def figure(self) -> Drawing:
         """The regret over episodes, or the moving mean of the returns: means over runs, with their 95% intervals."""
         chart = self._chart
         return chart_figure(chart, chart.up.capitalize())

@@ -29,10 +29,9 @@ from praemia.simulation.plausible import require_plausible
 from praemia.text_tables import number, plural
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from praemia.exploration.dataset import Dataset
     from praemia.learners.base import Learner
+    from praemia.pictures.drawing import Drawing
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -224,8 +223,8 @@ class Run(Displayed):
             require_plausible(run)
             return run
 
-    def plot(self) -> Figure:
-        """Plot the regret over episodes, on a black box a moving mean of the returns: a figure of Matplotlib."""
+    def plot(self) -> Drawing:
+        """Plot the regret over episodes, on a black box a moving mean of the returns."""
         from praemia.report.figures import run_figure
 
         return run_figure(self)
