@@ -121,11 +121,11 @@ class _Made(TaskText):
         return self.function()
 
 
-def _portable(problem: Task | BlackBox, given: Task | BlackBox | Callable[[], Task | BlackBox]) -> TaskText:
+def _portable(problem: Task | BlackBox, given: object) -> TaskText:
     """Return what makes a task, or a black box as it was given, again in another process."""
     if isinstance(problem, Task):
         return TaskText(problem.name, dump(problem))
-    return _Made(problem.name, "", function=_maker(problem) if isinstance(given, BlackBox) else given)
+    return _Made(problem.name, "", function=given if callable(given) else _maker(problem))
 
 
 def _maker(box: BlackBox) -> Callable[[], BlackBox]:
