@@ -151,17 +151,20 @@ def test_damaged_files_are_named_in_the_report_and_a_damaged_task_does_not_refus
 
 
 def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
-    evil = "</script><script>alert(1)</script>"
+    evil, loud = "</script><script>alert(1)</script>", r'"\e[2J\x9dloud"'
     file, out = tmp_path / "evil.yaml", tmp_path / "out"
     file.write_text(
         f"title: '{evil}'\ntasks: [{{task: riverswim-3, title: '{evil}'}}]\n"
-        f"learners: [{{learner: random, title: '{evil}'}}]\nruns: 1\nepisodes: 20\n"
+        f"learners: [{{learner: random, title: '{evil}'}}, {{learner: optimal, title: {loud}}}]\n"
+        "runs: 1\nepisodes: 20\n"
         f"claims: [{{say: '{evil}', source: '{evil}', measure: exponent, question: below, of: '{evil}'}}]\n"
     )
     assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
     text = (out / "report.html").read_text(encoding="utf-8")
     assert "alert(1)" in text
     assert "<script>alert" not in text
+    assert r"\x1b[2J\x9dloud" in text
+    assert not set(text) & {"\x1b", "\x9d"}
 
 
 def test_a_report_on_anybodys_runs_opens_no_other_files(tmp_path: Path) -> None:
