@@ -20,7 +20,7 @@ from praemia.planning.sampled import SampledEvaluation
 from praemia.report.cards import Card
 from praemia.report.charts import Chart, regret_charts, returns_chart
 from praemia.report.figures import chart_figure
-from praemia.report.tables import pairs_table, regret_note, summary_table
+from praemia.report.tables import RETURNS_NOTE, pairs_table, regret_note, summary_table
 from praemia.statistics.frames import runs_frame
 from praemia.statistics.intervals import Interval, sum_interval
 from praemia.statistics.series import Series
@@ -157,7 +157,7 @@ class ReturnComparison(Comparison):
             means = np.array([run.returns.mean() for run in series.runs])
             both = (sum_interval(values[None], [1]) for values in (means, self._final(place)))
             cells = [number(x) for own in both for x in (own.estimate, own.low, own.high)]
-            rows.append((series.title, *cells, f"{series.seconds:.2f}"))
+            rows.append((series.title, *cells, number(series.seconds)))
         places = range(len(self.series))
         clear = [
             i for i in places if len(places) > 1 and all(self._difference(i, j).low > 0.0 for j in places if j != i)
@@ -195,7 +195,7 @@ class ReturnComparison(Comparison):
 
     @property
     def _note(self) -> str:
-        return "Returns are sampled: a black box has no exact values."
+        return RETURNS_NOTE
 
 
 def _columns(table: Table, names: Sequence[str]) -> Table:

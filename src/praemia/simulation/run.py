@@ -233,7 +233,7 @@ class Run(Displayed):
         known = self.optimal_value is not None
         kind = "pathwise regret" if self.is_pathwise else "regret"
         result = f"{kind} {number(self.regret[-1])}" if known else f"mean return {number(self.returns.mean())}"
-        time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
+        time = "" if math.isnan(self.seconds) else f", {number(self.seconds)} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
 
