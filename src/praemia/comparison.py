@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from praemia import learners as registry
 from praemia.activity import Display, display
@@ -17,25 +17,19 @@ from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.planning.exact import evaluate
-from praemia.report.compared import RegretComparison, ReturnComparison
+from praemia.planning.sampled import SampledEvaluation
+from praemia.report.compared import Comparison
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
 from praemia.simulation.simulate import check_run
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
 
+Scores: TypeAlias = tuple[tuple[SampledEvaluation, ...], ...]
 Work: TypeAlias = tuple[str, Learner, tuple[int, ...]]  # the learner's title, the learner, the seed
 
 
-@overload
 def compare(
-    task: Task, learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
-) -> RegretComparison: ...
-@overload
-def compare(
-    task: BlackBox | Callable[[], BlackBox], learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
-) -> ReturnComparison: ...
-def compare(  # type: ignore[misc]  # the options are those listed here
     task: Task | BlackBox | Callable[[], BlackBox],
     learners: Sequence[str | Learner],
     num_episodes: int = 1_000,
@@ -43,7 +37,7 @@ def compare(  # type: ignore[misc]  # the options are those listed here
     num_runs: int = 8,
     seed: Seed = 0,
     jobs: int = 1,
-) -> RegretComparison | ReturnComparison:
+) -> Comparison:
     """Play several learners on a task with the same seeds, and compare their regret; in a black box their returns.
 
     Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs.
@@ -91,11 +85,10 @@ def compare(  # type: ignore[misc]  # the options are those listed here
             Series.of(replace(run, title=title) for run in runs[place :: len(players)])
             for place, title in enumerate(players)
         )
-        if isinstance(problem, Task):
-            return RegretComparison(problem, members)
-        # Policies are evaluated in episodes that are the same for all learners.
-        scores = (tuple(evaluate(problem, run, seed=run.seed[-1]) for run in own.runs) for own in members)
-        return ReturnComparison(problem, members, tuple(scores))
+        scores: Scores = ()
+        if isinstance(problem, BlackBox):  # in episodes that are the same for all learners
+            scores = tuple(tuple(evaluate(problem, run, seed=run.seed[-1]) for run in own.runs) for own in members)
+    return Comparison(problem, members, scores)
 
 
 def _played_here(task: Task | BlackBox, num_episodes: int, work: Sequence[Work], progress: Display) -> list[Run]:
