@@ -41,11 +41,11 @@ def test_arrays_that_do_not_fit_are_refused(dataset: Dataset, change: str) -> No
     changed = {
         "order": {"pairs": dataset.pairs[::-1].copy()},
         "pair": {"pairs": dataset.pairs + 45},
-        "successor": {"successors": dataset.successors - 9},
+        "successor": {"targets": dataset.targets - 9},
         "count": {"counts": dataset.counts * 0},
         "length": {"counts": dataset.counts[1:]},
         "episodes": {"first_counts": dataset.first_counts * 0},
-        "ends": {"ends": ~dataset.ends},  # though it says that no episode can end
+        "ends": {"targets": dataset.targets + 9},  # though it says that no episode can end
     }
     with pytest.raises(ModelError, match="a dataset"):
         replace(dataset, **changed[change])

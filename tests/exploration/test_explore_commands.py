@@ -174,3 +174,17 @@ def test_a_machine_may_read_names_that_need_quotes(tmp_path: Path, capsys: pytes
     assert execute(["plan", str(file), "--machine", str(text), "--draws", "40", "--json"]) == 0
     (plan,) = json.loads(capsys.readouterr().out)["machines"]
     assert plan["value"] == 2.0  # it arrives at 3 in the third step, and stays
+
+
+def test_labels_that_contradict_lose_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A threshold inside a cell labels one transition in two ways; the command ends with what was played on disk."""
+    task, file = tmp_path / "car.yaml", tmp_path / "data.npz"
+    task.write_text(
+        "gymnasium: {id: MountainCar-v0, observations: {position: 3, velocity: 1}}\n"
+        "labels: {left: position < -0.52}\nmachine: {ltlf: F left}\nhorizon: 20\n"
+    )
+    assert execute(["explore", str(task), "--episodes", "30", "--out", str(file)]) == 2
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 1
+    assert f"what was explored until then is kept in {file}" in output.err
+    assert Dataset.load(file).num_transitions > 1

@@ -560,9 +560,9 @@ SIMULATION = (
     ),
     Fault(
         "a policy of a black box acts where it was never",
-        "planning/reading.py",
-        "self.met is None or self.met[place]",
-        "self.met is None or not self.met[place] or self.met[place]",
+        "planning/acting.py",
+        "o is None or self.met is None or self.met[o]",
+        "o is None or self.met is None or not self.met[o] or self.met[o]",
         "planning/test_acting.py",
     ),
     Fault(

@@ -114,7 +114,7 @@ class Odd(Agent):
     [
         (with_space(observation_space=Box(0.0, 1.0, (12,))), r"space is Box.*that of TaskEnv.*give a function"),
         (with_space(observation_space=Discrete(M * O)), r"observation space is Discrete\(27\).*FlattenObservation"),
-        (with_space(action_space=Discrete(3)), r"action space is Discrete\(3\); expected the task's, Discrete\(5\)"),
+        (with_space(action_space=Discrete(3)), r"action space is Discrete\(3\); expected Discrete\(5\)"),
         (Agent(table(1), TaskEnv(TASK), memory=(np.zeros(3),)), r"memory of its own.*exactly"),
         (Odd(np.array([0.3])), r"the agent chose array\(\[0.3\]\); expected an integer from 0 to 4"),
         (Odd(np.array([1, 2])), r"the agent chose array\(\[1, 2\]\)"),

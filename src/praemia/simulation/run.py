@@ -202,7 +202,7 @@ class Run(Displayed):
         policy, parts = self.policy, dict[str, Any](policy=None, policy_met=None, policy_parts=None)
         if policy is not None:  # a task is known by its text, and with it the machine
             data = policy.as_data(with_machine=self.optimal_value is None)
-            parts = {"policy": policy.table, "policy_met": policy.observations.met, "policy_parts": data}
+            parts = {"policy": policy.table, "policy_met": policy.met, "policy_parts": data}
         return FILE.pack({**vars(self), **parts, "streams": self.rng_revision}, _plain)
 
     @classmethod
