@@ -76,13 +76,6 @@ def test_a_damaged_file_is_one_error_and_nothing_pickled_is_read(
         Dataset.load(path)
 
 
-def test_files_that_are_not_there_or_cannot_be_written_are_errors(dataset: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="cannot be read"):
-        Dataset.load(tmp_path / "none.npz")
-    with pytest.raises(FileError, match="cannot be written"):
-        dataset.save(tmp_path / "no" / "data.npz")
-
-
 def test_merging_adds_up(dataset: Dataset) -> None:
     other = explore(warehouse(3), num_episodes=100, seed=4)
     both = dataset.merge(other)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import tasks
 
-from praemia import envs, evaluate, solve
+from praemia import envs, evaluate
 from praemia.envs import TaskEnv
 from praemia.errors import ModelError, ParameterError
 from praemia.tasks.task import Task
@@ -83,11 +83,6 @@ def test_a_function_of_observation_machine_state_and_step_has_the_value_of_its_a
     actions, probs = rng.integers(task.num_actions, size=shape), rng.dirichlet(np.ones(task.num_actions), shape)
     assert evaluate(task, lambda o, m, h: actions[h, m, o]).value == evaluate(task, actions).value
     assert evaluate(task, lambda o, m, h: probs[h, m, o]).value == evaluate(task, probs).value
-
-
-def test_the_optimum_as_a_function_has_the_optimal_value() -> None:
-    plan = solve(TASK)
-    assert evaluate(TASK, lambda o, m, h: plan.policy[h, m, o]).value == pytest.approx(plan.value, abs=1e-12)
 
 
 # Bad input

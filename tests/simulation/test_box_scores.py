@@ -290,7 +290,7 @@ def test_what_was_never_tried_has_no_arrow() -> None:
     assert view.value == pytest.approx(-HORIZON)
 
 
-def test_other_observations_are_a_graph_of_those_that_were_met() -> None:
+def test_other_observations_are_a_graph_of_those_that_were_met(tmp_path: Path) -> None:
     own = BlackBox(Line(), {LAST: "last"}, arrival(), HORIZON, encode=lambda o: (o, "x"), num_observations=500)
     run = praemia.simulate(own, "headroom", 30)
     view = view_of(own, run)
@@ -298,6 +298,12 @@ def test_other_observations_are_a_graph_of_those_that_were_met() -> None:
     assert view.picture.links == ((0, 1), (1, 2), (2, 3))
     assert view.value == pytest.approx(1.0)
     assert {f"({o}, 'x')" for o in (1, 2)} < view.picture.legend.keys()  # what their indices stand for
+    run.save(tmp_path / "run.npz")
+    run.policy.save(tmp_path / "policy.npz")
+    again, policy = praemia.Run.load(tmp_path / "run.npz"), praemia.Policy.load(tmp_path / "policy.npz")
+    assert again.to_bytes() == run.to_bytes()
+    assert str(praemia.show(own, again)) == str(praemia.show(own, run))  # a file of a run holds what it counted
+    assert "(2, 'x')" in view_of(own, policy).picture.legend  # and a policy's its codes
 
 
 def test_a_learner_is_watched_in_the_estimate(tmp_path: Path) -> None:

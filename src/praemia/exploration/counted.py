@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, PraemiaError, require_whole
-from praemia.exploration.dataset import Dataset, add_up
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.merging import add_up
 from praemia.learners.experience import Transitions
 from praemia.machines.labels import Label, Labelling, LabelRule
 from praemia.tasks.base import BaseTask
@@ -103,12 +104,16 @@ def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | Blac
     """Count the steps of episodes (``Dataset.from_episodes``)."""
     if not isinstance(task, Task | BlackBox):
         raise ModelError(f"task={task!r}; expected the Task or the BlackBox that the episodes are of")
-    box = task.for_run() if isinstance(task, BlackBox) else task
+    return count_episodes(episodes, task.for_run() if isinstance(task, BlackBox) else task)
+
+
+def count_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
+    """Count the steps of episodes, with the indices that a box has."""
     label_numbers: dict[Label, int] = {frozenset(): 0}
     counts: dict[tuple[int, int, int, int, bool], int] = {}
     starts = np.zeros(task.num_observations, dtype=np.int64)
     for number, episode in enumerate(episodes):
-        steps = [_step(box, step, f"episode {number}, step {h}") for h, step in enumerate(episode)]
+        steps = [_step(task, step, f"episode {number}, step {h}") for h, step in enumerate(episode)]
         where = f"episode {number} has {len(steps)} steps"
         if not 1 <= len(steps) <= task.max_steps:
             raise ModelError(f"{where}; expected 1 … {task.max_steps}")
@@ -121,7 +126,7 @@ def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | Blac
     columns = np.array([(*key, count) for key, count in counts.items()], dtype=np.int64).reshape(-1, 6).T
     transitions = Transitions(columns[0], columns[1], columns[2], columns[3], columns[4] > 0, columns[5])
     record = {"method": "given", "episodes": int(starts.sum())}
-    return dataset_of(box, transitions, list(label_numbers), starts, known_rules(box), **record)
+    return dataset_of(task, transitions, list(label_numbers), starts, known_rules(task), **record)
 
 
 def _step(task: Task | BlackBox, step: Any, where: str) -> tuple[int, int, int, Label, bool]:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
+from praemia.exploration.merging import add_datasets, add_up
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.machines.labels import Label, Labelling, SeenLabels
+from praemia.machines.labels import Label, Labelling
 from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
@@ -234,7 +235,7 @@ class Dataset:
         merged = self
         for other in others:
             merged.require_kind(other.kind, [source["seed"] for source in other.sources if "seed" in source])
-            merged = _merged(merged, other)
+            merged = add_datasets(merged, other)
         return merged
 
     def append(self, observations: Sequence[int], actions: Sequence[int], *, ended: bool = False) -> Dataset:
@@ -321,8 +322,13 @@ class Dataset:
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
         """Read a dataset from a file; anything but a whole one is a FileError."""
-        with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
-            dataset = cls(**arguments(values, str(path)))
+        return cls.from_bytes(read_bytes(Path(path)), str(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str) -> Dataset:
+        """Read a dataset from the bytes of its file; ``where`` names the place in messages."""
+        with FILE.unpack(data, where) as values:
+            dataset = cls(**arguments(values, where))
             check_counts(dataset)
             return dataset
 
@@ -331,52 +337,3 @@ class Dataset:
         sizes += f", horizon {self.horizon}"
         sizes += f", discount {self.discount:g}" if self.discount < 1.0 else ""
         return f"Dataset({plural(self.num_episodes, 'episode')}: {sizes})"
-
-
-def add_up(
-    num_observations: int,
-    pairs: Column,
-    targets: Column,
-    counts: Column | int,
-    labels: NDArray[np.integer[Any]] | None = None,
-) -> dict[str, Any]:
-    """Add up the counts of equal transitions, with equal ``labels`` if given; return the columns of a dataset."""
-    keys = pairs * (2 * num_observations) + targets
-    num_labels = 1 if labels is None else int(labels.max(initial=0)) + 1
-    keys, places = np.unique(keys if labels is None else keys * num_labels + labels, return_inverse=True)
-    added = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(added, places, counts)
-    keys, numbers = np.divmod(keys, num_labels)
-    pairs, targets = np.divmod(keys, 2 * num_observations)
-    return {"pairs": pairs, "targets": targets, "counts": added, "labels": None if labels is None else numbers}
-
-
-def _merged(first: Dataset, second: Dataset) -> Dataset:
-    """Add up two parts; refuse those that label a transition in two ways."""
-    both, several = (first, second), first.labels is not None or second.labels is not None
-    labels, sets = None, tuple[Label, ...]()
-    if several:
-        sets = tuple(dict.fromkeys((frozenset(), *first.labelled[1], *second.labelled[1])))
-        number_of = {label: i for i, label in enumerate(sets)}
-        own = [np.array([number_of[label] for label in part.labelled[1]])[part.labelled[0]] for part in both]
-        labels = np.concatenate(own)
-    elif not first.labels_known:
-        seen = SeenLabels()
-        for part in both:
-            numbers, own_sets = part.labelled
-            steps = zip(*map(np.ndarray.tolist, part.transitions), strict=True)
-            for step, number in zip(steps, numbers, strict=True):
-                seen.add(step, own_sets[number])
-    pairs, targets, counts = (
-        np.concatenate([getattr(part, n) for part in both]) for n in ("pairs", "targets", "counts")
-    )
-    return replace(
-        first,
-        **add_up(first.num_observations, pairs, targets, counts, labels),
-        label_sets=sets,
-        can_end=first.can_end or second.can_end,
-        first_counts=first.first_counts + second.first_counts,
-        labelling=Labelling(tuple(dict.fromkeys((*first.labelling.rules, *second.labelling.rules)))),
-        propositions=tuple(sorted({*first.propositions, *second.propositions})),
-        sources=(*first.sources, *second.sources),
-    )

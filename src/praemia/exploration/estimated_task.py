@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.envs.box_cells import BoxCells
+from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ModelError
+from praemia.exploration.counted import count_episodes
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.machines.labels import Label
@@ -165,10 +167,10 @@ class EstimatedTask(BaseTask):
 
 
 def _sampled(box: BlackBox, policy: Policy) -> Dataset:
-    """Count what a policy meets in sampled episodes."""
-    if box.is_encoded and not isinstance(box.encode, BoxCells):
-        raise ModelError(f"{policy!r}: the indices of {box.name!r} are those of each run; give the Run")
-    choose = chooser(box, policy, deterministic=False, unseen="random")
-    episodes = [play(box, choose(), episode_seed(0, i)) for i in range(EPISODES)]
+    """Count what a policy meets in sampled episodes, with its own indices of observations."""
+    index = policy.observations
+    own = box.for_run(index.codes if isinstance(index, EncodedIndex) else None)
+    choose = chooser(own, policy, deterministic=False, unseen="random")
+    episodes = [play(own, choose(), episode_seed(0, i)) for i in range(EPISODES)]
     steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
-    return Dataset.from_episodes(steps, box)
+    return count_episodes(steps, own)
