@@ -21,6 +21,7 @@ from praemia.machines.diagrams import Diagrams, Growth
 from praemia.machines.state_diagrams import State, StateDiagrams, smallest
 
 PAY_SCHEMES = ("first", "each", "end")
+MAX_COMPARED = 100  # texts, of which the shortest says what a state means
 SATISFIED = " (satisfied)"
 PAID = "done: reward already paid"
 
@@ -65,7 +66,7 @@ class Automaton(Generic[State]):
 
     def meaning(self, state: int) -> str:
         """Return the shortest text for a state. To write one can take longer than to build the automaton."""
-        return min(map(self.text, self.members[state]), key=len)
+        return min(map(self.text, self.members[state][:MAX_COMPARED]), key=len)
 
     def residual(self, state: int) -> str:
         """Return what is left to satisfy in a state of an automaton that accepts: true or false, if it is decided."""

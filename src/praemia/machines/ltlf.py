@@ -31,7 +31,7 @@ from praemia.machines.formula import FALSE, FUTURE, PAST, TRUE, Formula, conjunc
 from praemia.machines.guards import Booleans
 from praemia.machines.syntax import build, formula_of, parse
 
-MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
+MAX_COMPARED, MAX_ANSWERS = 250, 100_000  # atoms, and pairs of their parts: more comparisons take longer than they save
 MOST_WRITTEN = 100
 
 Past: TypeAlias = int  # a bit for each formula that is remembered
@@ -143,7 +143,9 @@ class _Progression:
     def _implications(self) -> list[tuple[int, int]]:
         """Return which atom is found to imply which; atoms that are new are compared with all before them."""
         atoms = self._functions.atoms
-        for new in range(self._num_compared, min(len(atoms), MOST_COMPARED)):
+        for new in range(self._num_compared, min(len(atoms), MAX_COMPARED)):
+            if len(self._answers) > MAX_ANSWERS:
+                break
             pairs = [pair for old in range(new) for pair in ((old, new), (new, old))]
             self._implied += [(i, j) for i, j in pairs if entails(atoms[i], atoms[j], self._answers)]
             self._num_compared = new + 1

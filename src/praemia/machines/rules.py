@@ -25,7 +25,8 @@ from praemia.machines.syntax import parse_guard
 
 ZERO = Reward((0.0,))
 MAX_RULES = 1_000_000
-MAX_PRODUCTS = 1_000  # of a guard that nobody wrote
+MAX_PRODUCTS = 1_000  # of a guard that is made exclusive
+MAX_DERIVED_PRODUCTS = 100_000  # of a guard that is derived; this takes seconds
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle_reward: Re
         cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
         for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
             if outcomes != (Outcome(state, reward=idle_reward),):
-                rules.append(Rule(state, functions.formula(where), outcomes))
+                rules.append(Rule(state, functions.formula(where, MAX_DERIVED_PRODUCTS), outcomes))
         if len(rules) > MAX_RULES:
             raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")
     return tuple(rules)
