@@ -221,7 +221,9 @@ def test_an_archive_that_claims_too_little_is_not_unpacked_beyond_its_claim(kind
     assert peak < 20_000_000
 
 
-def test_a_small_file_of_large_arrays_takes_no_more_memory_than_they_do(whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_small_file_of_large_arrays_takes_no_more_memory_than_they_do(
+    whole: dict[str, bytes], tmp_path: Path
+) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **(arrays_of(whole["run"]) | {"returns": np.zeros(10_000_000)}))
     tracemalloc.start()

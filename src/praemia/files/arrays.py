@@ -87,10 +87,7 @@ class ArchiveKind:
     arrays: Mapping[str, ArrayType]
 
     def pack(self, values: Mapping[str, Any], plain: Callable[[object], object] | None = None) -> bytes:
-        """Write fields and arrays, if not None, as the bytes of a file: equal ones give equal bytes, whatever the time.
-
-        ``plain`` makes data of what JSON does not know.
-        """
+        """Write fields and arrays, if not None, as bytes that depend on nothing else; ``plain`` is JSON's default."""
         header = {name: values[name] for name in self.fields} | {"kind": self.name, "format": self.format}
         text = json.dumps(header, sort_keys=True, default=plain).encode()
         # The order in memory would show in the bytes.
@@ -101,7 +98,7 @@ class ArchiveKind:
 
     @contextmanager
     def unpack(self, data: bytes, where: str) -> Iterator[dict[str, Any]]:
-        """Yield fields and arrays by name, optional ones maybe None; any mistake is a FileError that names the file."""
+        """Yield fields and arrays by name, None if they are missing; any mistake is a FileError."""
         with damage_named(where, self.what):
             header, arrays = read_archive(data, where)
             kind, number = header.pop("kind", self.name), header.pop("format", None)

@@ -1,8 +1,7 @@
 """Rules: what a machine does in a state when a guard holds; and the decision diagrams that are built from rules.
 
-A diagram has one value for every label: the outcomes of the rule that is taken there, in the order in which they were
-written (outcomes are sampled in it). So the guards of a state's rules must exclude each other; or, with
-``first_match``, the first rule whose guard holds is taken. ``else`` takes whatever the others leave.
+The guards of a state exclude each other or, with ``first_match``, the first rule whose guard holds is taken; ``else``
+takes what the others leave.
 """
 
 from __future__ import annotations

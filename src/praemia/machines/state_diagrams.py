@@ -1,8 +1,7 @@
 """A diagram for each state, from a label to what happens there: what automata and machines consist of.
 
-``smallest`` builds the diagrams of all states that can be reached from one, and merges the states that no sequence of
-labels distinguishes: at first all states are one class; a round splits each class by its states' diagrams, with every
-target replaced by its class; the last round is one that splits nothing.
+``smallest`` builds the diagrams of all states that can be reached from one, and merges equivalent states: at first all
+are one class; a round splits each class by its states' diagrams, with every target replaced by its class.
 """
 
 from __future__ import annotations
@@ -22,13 +21,7 @@ Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads th
 
 @dataclass(frozen=True, eq=False)
 class StateDiagrams:
-    """The diagrams of some states, numbered from 0.
-
-    Attributes
-    ----------
-    variables : the propositions that may be read; number v is variable v of the diagrams.
-    store : where the diagrams are; roots : the diagram of each state.
-    """
+    """The diagrams of some states, in a ``store``, by its root; variable v is the proposition ``variables[v]``."""
 
     variables: tuple[str, ...]
     store: Diagrams
@@ -97,7 +90,7 @@ class StateDiagrams:
         return StateDiagrams(names, target, tuple(roots))
 
     def is_same_as(self, other: StateDiagrams) -> bool:
-        """Tell whether two have the same values in every state on every label, whatever their order of variables."""
+        """Return whether two have the same values in every state on every label, whatever the order of variables."""
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()
         return self.reordered(names, store).roots == other.reordered(names, store).roots
 
@@ -127,10 +120,10 @@ def smallest(
     image: Callable[[Any, Callable[[State], int]], Hashable],
     growth: Growth,
 ) -> tuple[StateDiagrams, list[list[State]]]:
-    """Return the fewest states that do, from a start on, what moves say; and those that became one.
+    """Return the fewest states that do, from a start on, what moves say, the start first; and those that became one.
 
-    ``moves`` gives the diagram of a state, and ``targets`` the states that a value of it names; ``image`` is the value
-    with numbers in their place, given the number of a state. The start is number 0.
+    ``moves`` gives the diagram of a state, ``targets`` the states that a value of it names, and ``image`` the value
+    with indices in their place.
     """
     diagrams, numbers = _unfold(tuple(variables), store, start, moves, targets, growth)
 
@@ -154,8 +147,7 @@ def smallest(
 def _classes(diagrams: StateDiagrams, following: Sequence[Set[int]], image_of: Image) -> list[int]:
     """Return the class of each state; classes are numbered in the order of their first states.
 
-    A round compares only states that lead to a state whose class has a new number. Parts of a class that they form get
-    new numbers, except the largest where it is all that is left of the class.
+    A round compares only states that lead to a state whose class has a new number.
     """
     sources: list[list[int]] = [[] for _ in following]
     for state, others in enumerate(following):
