@@ -11,7 +11,6 @@ from pathlib import Path
 
 import concept_pictures
 import numpy as np
-from concept_pictures import svg_of
 
 import praemia
 from praemia.pictures.episodes import save_gif
@@ -26,9 +25,7 @@ WAREHOUSE = praemia.envs.warehouse(size=4)
 
 def regret() -> str:
     """Draw what the code of the README draws."""
-    return svg_of(
-        praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8).figure
-    )
+    return praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8).figure.svg
 
 
 def lost() -> str:

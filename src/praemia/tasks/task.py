@@ -105,7 +105,7 @@ class Task(BaseTask, Displayed):
         mdp = self.mdp
         return Model.of(
             indptr=mdp.indptr,
-            successors=np.where(mdp.ends, np.int32(mdp.num_observations + END), mdp.successors),
+            successors=np.minimum(mdp.targets, np.int32(mdp.num_observations + END)),
             probs=mdp.probs,
             labels=mdp.labels,
             table=self.table,
