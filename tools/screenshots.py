@@ -44,7 +44,8 @@ def take(page: Page, name: str, width: int, scheme: str) -> None:
     size = {"width": width, "height": SIZES[width], "deviceScaleFactor": 1, "mobile": width < 500}
     page.call("Emulation.setDeviceMetricsOverride", **size)
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    page.ask(f"document.getElementById({PLACES.get(name, '')!r})?.scrollIntoView()")
+    for place in ("", PLACES.get(name, "")):  # twice: at another width, the same place is somewhere else
+        page.ask(f"location.hash = {place!r}")
     page.ask(SETTLED)
     shot = base64.b64decode(page.call("Page.captureScreenshot", format="png")["data"])
     image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
