@@ -87,9 +87,11 @@ def name_page(name: str, thing: Any) -> str:
     shown = (
         f"::: {thing.__module__}.{thing.__qualname__}\n    options:\n      heading: {name}\n      toc_label: {name}\n"
     )
+    built_in = [own for own, place in BUILT_IN.items() if place == f"{thing.__module__}:{thing.__qualname__}"]
+    if built_in:  # what a subclass of Learner takes is known when it is made, and the rest is for the simulation
+        shown += "      show_signature: false\n      members: false\n"
     example = PATTERN_CALL.search(inspect.getdoc(thing) or "")
     shown += f"\n{picture(*example.groups())}\n" if example else ""
-    built_in = [own for own, place in BUILT_IN.items() if place == f"{thing.__module__}:{thing.__qualname__}"]
     return "\n".join([shown, *map(parameters, built_in)])
 
 
