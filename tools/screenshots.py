@@ -35,7 +35,7 @@ PAGES = {
 }
 PLACES = {"environment": "warehouse", "learner": "eqo", "tutorial": "3-its-optimum"}  # headings to scroll to
 SIZES = {1280: 900, 390: 844}
-COLOURS = 128
+COLOURS = 256
 SETTLED = "new Promise(done => setTimeout(() => done(true), 400))"  # colours fade in
 
 
