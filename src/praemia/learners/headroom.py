@@ -43,7 +43,7 @@ CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
 
 
 class Headroom(CanLearnMachine, StepwiseLearner):
-    """Optimistic value iteration whose bonus is measured against what can still be earned.
+    """Optimistic planning with a bonus capped by the reward still obtainable.
 
     Examples
     --------
