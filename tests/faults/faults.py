@@ -383,8 +383,8 @@ KERNELS = (
     Fault(
         "a plan is noted one episode late in a stretch",
         "kernels/play.py",
-        'entry["episode"] = log.progress[0]["played"]',
-        'entry["episode"] = log.progress[0]["played"] + 1',
+        'log.plans[progress["plans"]]["episode"] = progress["played"]',
+        'log.plans[progress["plans"]]["episode"] = progress["played"] + 1',
         ONE_LOOP,
     ),
     Fault(
@@ -411,8 +411,8 @@ KERNELS = (
     Fault(
         "a plan that no episode started with is noted",
         "kernels/play.py",
-        'starts = progress["is_new"] > 0 and progress["step"] == 0',
-        'starts = progress["is_new"] > 0',
+        'if progress["is_new"] == 0 or progress["step"] > 0 or too_soon:',
+        'if progress["is_new"] == 0 or too_soon:',
         f"{AT_ONCE}::test_plans_that_episodes_start_with_are_valued",
     ),
     Fault(

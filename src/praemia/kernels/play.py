@@ -269,11 +269,8 @@ def play_episodes(
 def note_plan(log: LogArrays, replan: int) -> bool:
     """Record the plan that an episode is about to start with, if it is new; tell whether it was recorded."""
     progress = log.progress[0]
-    if (
-        progress["is_new"] == 0
-        or progress["step"] > 0
-        or (replan == STEP and progress["steps"] < progress["note_from"])
-    ):
+    too_soon = replan == STEP and progress["steps"] < progress["note_from"]
+    if progress["is_new"] == 0 or progress["step"] > 0 or too_soon:
         return False
     log.plans[progress["plans"]]["episode"] = progress["played"]
     progress["note_from"] = progress["steps"] + progress["steps"] // NOTED_SHARE
