@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -54,3 +55,11 @@ def test_a_bundle_with_other_fields_is_another_one() -> None:
     larger = bundle._replace(inner=bundle.inner._replace(table=np.ones((4, 4)), number=7))
     assert total(larger) == 16.0 + 7 + 0.25 + 200.0
     assert [field is other for field, other in zip(bundle, larger, strict=True)] == [True, False]
+
+
+def test_a_copy_has_its_own_memory() -> None:
+    bundle = bundle_of(is_last=False)
+    total(bundle)
+    bundle.inner.table[:] = 1.0
+    assert total(deepcopy(bundle)) == 6.0 - 3 + 0.25 + 200.0
+    assert bundle.inner.table.all()

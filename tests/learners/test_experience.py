@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from praemia import LabeledMDP, LabelRule, Learner, LearnerPlan, MachineBuilder, Task, learners, simulate
+from praemia.kernels.bundles import Bundle
 from praemia.learners.experience import Experience
 
 SIZE = 5
@@ -44,7 +45,7 @@ def reachable(thing: Any, path: str, seen: dict[int, Any]) -> Iterator[tuple[str
         parts = list(enumerate(thing))  # type: ignore[arg-type]
         parts += [(name, getattr(thing, name)) for name in getattr(thing, "_fields", ())]
     else:
-        own = dict(getattr(thing, "__dict__", {}))
+        own = thing.__getstate__() if isinstance(thing, Bundle) else dict(getattr(thing, "__dict__", {}))
         slots = [name for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
         own |= {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
         if is_dataclass(thing) and not isinstance(thing, type):

@@ -39,6 +39,10 @@ class Bundle:
     def __iter__(self) -> Iterator[Any]:
         return (getattr(self, name) for name in self.__dataclass_fields__)  # type: ignore[attr-defined]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: a copy lies elsewhere."""
+        return dict(zip(self.__dataclass_fields__, self, strict=True))  # type: ignore[attr-defined]
+
     @cached_property
     def _described(self) -> tuple[BundleType, np.ndarray[Any, Any]]:
         """The type in kernels, and what the address points to: for each array where it lies, and its shape."""

@@ -106,7 +106,8 @@ def checked_plan(policy: Actions, tables: NDArray[np.float64], memory: Any = Non
 def scratch_for(experience: Experience, task: PassArrays) -> Scratch:
     """Return arrays to plan in: the same for every plan of a run, until what is counted needs more room."""
     kept, counts = experience._kept, experience._counts
-    size = (len(counts.transitions), len(counts.rows), len(task.added))
+    counted = (counts.visits, counts.is_met, counts.transitions, counts.rows)
+    size = (*map(len, counted), len(task.is_done), len(task.added))
     if kept.get("size") != size:
         kept["size"], kept["scratch"] = size, linear.new_scratch(task, counts)
     return kept["scratch"]  # type: ignore[no-any-return]
