@@ -112,14 +112,6 @@ def test_a_box_loads_back_as_it_was_saved(tmp_path: Path, text: str, ending: str
     assert first.returns.tolist() == second.returns.tolist()
 
 
-@pytest.mark.parametrize("shows", ["index", "dict", "box"])
-def test_a_corridor_is_learned(tmp_path: Path, shows: str) -> None:
-    name = {"index": "observation", "dict": "cell", "box": "x"}[shows]
-    more = ", observations: {x: [0.5, 1.5, 2.5, 3.5]}" if shows == "box" else ""
-    box = loaded(tmp_path, corridor_text(shows, f"{{end: {name} > 3}}", more))
-    assert praemia.simulate(box, "ucbvi-prm", 300).returns[-50:].mean() > 0.9
-
-
 MISTAKES = {
     "a Box without bins": (
         "  observations: {position: 12, velocity: [-0.01, 0.0, 0.01]}\n",

@@ -78,18 +78,3 @@ def test_a_state_has_one_else():
 def test_overlapping_guards_are_an_error_that_names_first_match():
     with pytest.raises(ModelError, match=r"rules 'a' and 'b' both match the label \{a, b\}.*\(first_match: true\)"):
         machine([parse_guard("a"), parse_guard("b")])
-
-
-def test_the_builder_takes_both():
-    built = (
-        MachineBuilder("q", first_match=True)
-        .edge("q", "else", "q", reward=0.25)
-        .edge("q", "a", "r", probability=0.5)
-        .edge("q", "a", "q", probability=0.5)
-        .edge("q", "a | b", "s", reward=1)
-        .build()
-    )
-    assert built.states == ("q", "r", "s")
-    assert built.outcomes("q", {"a", "b"}) == (Outcome("r", 0.5), Outcome("q", 0.5))
-    assert built.outcomes("q", {"b"}) == (Outcome("s", 1.0, Reward.of(1)),)
-    assert built.outcomes("q", {"c"}) == (Outcome("q", 1.0, Reward.of(0.25)),)

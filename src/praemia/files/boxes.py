@@ -162,7 +162,7 @@ def _function(reference: str, source: Source, allow_code: bool) -> Callable[...,
 
 
 def _module(path: Path) -> ModuleType:
-    """Execute a file of the user's as a module of its own."""
+    """Execute a file of the user's as a new module."""
     text = read_bytes(path).decode("utf-8")
     module = ModuleType(f"{CODE}{next(_numbers)}")
     module.__file__ = str(path.resolve())

@@ -56,7 +56,7 @@ MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS |
 
 
 def read_task_file(text: str, name: str, allow_code: bool = False) -> Task | BlackBox | RewardMachine:
-    """Return the task or the machine of a text; its keys tell which. ``name`` is where it stands."""
+    """Return the task or the machine of a text, by its keys. ``name`` is where it stands."""
     source = parse_source(text, name, is_json=name.endswith(".json"))
     if source.has_any(MACHINE_KEYS):
         return _read_machine(source)
@@ -104,7 +104,7 @@ def _machine_of_file(source: Source, name: str) -> RewardMachine:
             raise FileError(f"the machine is in {name!r}; expected a file of a machine: {' '.join(SUFFIXES)}")
         text = read_text(path, within=folder)
     read = SUFFIXES[path.suffix.lower()].read
-    if read is read_task_file:  # a file that names itself, or a task that names another, is not followed for ever
+    if read is read_task_file:  # a file that names itself, or a task that names another, is not followed
         return _read_machine(parse_source(text, str(path), is_json=name.endswith(".json")))
     machine = read(text, str(path))
     assert isinstance(machine, RewardMachine)
@@ -225,7 +225,7 @@ def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
     actions = NameTable("action", bare.action_names or bare.num_actions)
     labels = _label_rules(source, ("gymnasium", "labels"), part.labels or [], observations, actions)
     with source.at("gymnasium"):
-        return from_gymnasium(part.id, labels=labels, **part.options)  # anew: its map shows what is labelled
+        return from_gymnasium(part.id, labels=labels, **part.options)  # again: its map shows what is labelled
 
 
 class NameTable:

@@ -35,7 +35,7 @@ def _text(value: Any) -> Any:
 
 
 def _guard_text(value: Any) -> Any:
-    """Take YAML's own true and false for the guards of that name."""
+    """Take YAML's true and false for the guards of that name."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
@@ -236,7 +236,7 @@ LetterNames: TypeAlias = dict[
 
 
 class GridPart(Part):
-    """A grid as a map; what its characters mean is known by ``praemia.envs.grid_text``."""
+    """A grid as a map; ``praemia.envs.grid_text`` has the meaning of its characters."""
 
     map: str
     legend: LetterNames = {}
@@ -268,7 +268,7 @@ Bins: TypeAlias = Annotated[
 
 
 class GymnasiumPart(Part):
-    """A Gymnasium environment; with ``labels`` of its own one with a transition table, without them a black box."""
+    """A Gymnasium environment; with ``labels`` in it one with a transition table, without them a black box."""
 
     id: str
     labels: list[LabelPart] | None = None

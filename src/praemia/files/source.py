@@ -74,7 +74,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 class Source:
     """The data of a file, and the place of each part, by its path, such as ``("mdp", "start")``.
 
-    ``root`` returns the node of the whole text; None where its parts have no known place.
+    ``root`` returns the node of the whole text; None where the places of its parts are unknown.
     """
 
     name: str
@@ -211,7 +211,7 @@ def parse_scalar(text: str) -> Any:
 
 
 def parse_integer(text: str) -> int:
-    """Read an integer; Python's own limit on digits would be a ValueError."""
+    """Read an integer; Python's limit on digits would be a ValueError."""
     if len(text) > MAX_DIGITS:
         raise FileError(f"a number of {len(text.lstrip('+-')):,} digits; at most {MAX_DIGITS} are read")
     return int(text, 0) if text[:2] in ("0o", "0x") else int(text)

@@ -63,7 +63,7 @@ class HeldOut:
     Attributes
     ----------
     log_likelihood : nats per step of their rewards, given the labels; base_rate : the same if only labels are used.
-    explained : the share of these episodes all of whose rewards the machine can pay.
+    explained : the share of these episodes whose rewards are all possible in the machine.
     same_states : whether the machine inferred without them has as many states.
     """
 
@@ -84,8 +84,8 @@ class Inference:
     edges : each way out of a state, with how often it was seen, and an interval for its probability.
     why_probabilistic : why the machine is, though no two episodes contradict a deterministic one; else None.
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
-    not_identifiable : what the traces cannot tell, with the states in question.
-    close_calls : what they barely tell: a machine at most 20 times less likely has this edge lead elsewhere.
+    not_identifiable : what the traces leave open, with the states in question.
+    close_calls : what they barely decide: a machine at most 20 times less likely has this edge lead elsewhere.
     outside_class : what speaks for hidden moves: then label and reward do not fix the next state, and the machine
         found is only one that explains the traces; None if nothing does.
     held_out : how well held-out episodes are predicted; None if there are too few.
@@ -236,7 +236,7 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
 
 
 def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:
-    """Return propositions that tell the labels of different groups apart: none of them can be left out."""
+    """Return propositions that distinguish the labels of different groups: none of them can be left out."""
     names = list(traces.propositions)
     for name in reversed(traces.propositions):
         fewer = [other for other in names if other != name]

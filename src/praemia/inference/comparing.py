@@ -1,4 +1,4 @@
-"""Compare an inferred machine with the truth, where it is known: follow both on the same labels and rewards."""
+"""Compare an inferred machine with the true machine: follow both on the same labels and rewards."""
 
 from __future__ import annotations
 

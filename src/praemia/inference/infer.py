@@ -89,7 +89,7 @@ class _Merged(NamedTuple):
 def _merge(
     data: Traces, deterministic: bool | None, failure_prob: float, on_progress: OnProgress | None = None
 ) -> _Merged:
-    """Return states and edges of the kind asked for, or else deterministic ones where they explain the traces well."""
+    """Return states and edges of the requested kind, or else deterministic ones where they explain the traces well."""
     against = contradiction(data)
     if deterministic and against is not None:
         raise ModelError(against)
@@ -124,14 +124,14 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
 
 
 def _held_out(data: Traces, merged: _Merged, failure_prob: float) -> HeldOut | None:
-    """Infer a machine from most episodes, and score it on the others."""
+    """Infer a machine from the training episodes, and score it on the others."""
     training, test = data.split(HELD_OUT, np.random.default_rng(0))
     if data.num_episodes < 1.0 / HELD_OUT or not len(test.lengths):
         return None
     table = _merge_as(merged.is_deterministic, training, failure_prob).table
     counts = walk_from_start(test, table.moves).counts
     base = training.base_rates[training.label_of, training.reward_of]
-    unseen = (table.counts == 0) & (training.label_totals(table.counts) > 0)  # a reward that the machine cannot pay
+    unseen = (table.counts == 0) & (training.label_totals(table.counts) > 0)  # a reward impossible in the machine
     unexplained = walk_from_start(test, np.where(unseen, UNDECIDED, table.moves)).exit_state >= 0
     return HeldOut(
         test.num_episodes,

@@ -135,7 +135,7 @@ def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions:
 
 
 def paying_states(following: Mapping[str, Iterable[Outcomes]], nothing: Reward = ZERO) -> set[str]:
-    """Return the states from which anything but ``nothing`` may be paid, given all that can happen in each state."""
+    """Return the states from which a reward other than ``nothing`` is possible, given the outcomes of each state."""
     sources: dict[str, set[str]] = {state: set() for state in following}
     paying: set[str] = set()
     for state, outcomes in following.items():

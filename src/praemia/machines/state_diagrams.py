@@ -74,7 +74,7 @@ class StateDiagrams:
         return self.fold(lambda leaf: measure(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
     def map_values(self, change: Callable[[Any], Hashable]) -> StateDiagrams:
-        """Return the same diagrams, in a store of their own, with every value changed."""
+        """Return diagrams with every value changed, in a new store."""
         target = Diagrams()
         roots = self.fold(lambda leaf: target.leaf(change(self.store.value(leaf))), target.node)
         return StateDiagrams(self.variables, target, tuple(roots))

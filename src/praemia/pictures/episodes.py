@@ -60,7 +60,7 @@ def moments(episode: Episode) -> Iterator[Moment]:
 
 
 def save_gif(episode: Episode, path: str | Path, on_progress: Callable[[int, int], None] | None = None) -> None:
-    """Write an episode as a GIF that plays for ever; ``on_progress`` is called with the frames done and all frames."""
+    """Write an episode as a GIF that repeats; ``on_progress`` is called with the frames done and all frames."""
     count = len(watched(episode)) + 1
     if count > MAX_FRAMES:
         raise SizeError(f"an episode of {count:,} frames is too long for a GIF; at most {MAX_FRAMES:,} are rendered")
@@ -73,7 +73,7 @@ def save_gif(episode: Episode, path: str | Path, on_progress: Callable[[int, int
 
 
 def save_images(images: Sequence[Any], path: str | Path, fps: float) -> None:
-    """Write images as a GIF that plays for ever."""
+    """Write images as a GIF that repeats."""
     buffer = io.BytesIO()
     times = [max(20, round(1000 / fps))] * (len(images) - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)

@@ -1,4 +1,4 @@
-"""What is drawn of a machine: its states and edges, few and short enough to be read.
+"""The graph of a machine to render: states and edges, few and short enough to be read.
 
 All outcomes from one state to another are one edge with several lines, ``guard | probability, reward``; each guard is
 true by itself. Three or more states in a row with equal steps are one node, *loop-1 … loop-20*.
@@ -57,7 +57,7 @@ def is_terminal(machine: RewardMachine, state: str) -> bool:
 
 
 def machine_graph(item: Annotated) -> MachineGraph:
-    """Return what is drawn of a machine. States with notes or faults stand alone."""
+    """Return the graph of a machine to render. States with notes or faults stand alone."""
     lines = edge_lines(item)
     nodes = _runs(item.machine, lines, {*item.state_notes, *(state for state, _ in item.wrong)})
     index = {state: i for i, node in enumerate(nodes) for state in node}
