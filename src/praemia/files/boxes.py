@@ -23,7 +23,7 @@ from praemia.envs.box_cells import BoxCells, cells
 from praemia.envs.gymnasium_table import make_env
 from praemia.errors import FileError, ModelError, PraemiaError, did_you_mean
 from praemia.files.atomic_io import read_bytes
-from praemia.files.schema import GymnasiumPart, TaskPart
+from praemia.files.schema import GymnasiumPart, TaskFile
 from praemia.files.source import Source
 from praemia.labels import Predicates
 from praemia.machines.machine import RewardMachine
@@ -37,19 +37,19 @@ _numbers = count()
 _REMEDY = "a file executes code only where you allow it: --allow-code, or load_task(…, allow_code=True)"
 
 
-def is_box(part: TaskPart) -> bool:
+def is_box(part: TaskFile) -> bool:
     """Return whether a file's environment is a black box, rather than a table."""
     world = part.gymnasium
     return world is not None and world.labels is None
 
 
-def box_propositions(part: TaskPart) -> list[str] | None:
+def box_propositions(part: TaskFile) -> list[str] | None:
     """Return the propositions that labels can have; None where they are not known beforehand."""
     return list(part.labels) if isinstance(part.labels, Mapping) else None
 
 
 def build_box(
-    source: Source, part: TaskPart, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
+    source: Source, part: TaskFile, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
 ) -> BlackBox:
     """Build the black box of a file; errors have the place of what is wrong."""
     world = part.gymnasium

@@ -294,7 +294,7 @@ StepTexts: TypeAlias = Annotated[
 ]
 
 
-class TaskPart(Part):
+class TaskFile(Part):
     """A whole task file."""
 
     mdp: MdpPart | None = None
@@ -320,7 +320,7 @@ class TaskPart(Part):
     until_done: bool | None = None
 
     @model_validator(mode="after")
-    def _one_world(self) -> TaskPart:
+    def _one_world(self) -> TaskFile:
         worlds = [key for key in WORLDS if getattr(self, key) is not None]
         if len(worlds) != 1:
             raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
@@ -343,5 +343,5 @@ def json_schema(kind: Literal["task", "machine"], *, strict: bool = False) -> di
     >>> list(json_schema("task")["properties"])[:5]
     ['mdp', 'grid', 'environment', 'gymnasium', 'machine']
     """
-    adapter = TypeAdapter[Any](TaskPart if kind == "task" else MachinePart | FormulaPart)
+    adapter = TypeAdapter[Any](TaskFile if kind == "task" else MachinePart | FormulaPart)
     return adapter.json_schema(mode="serialization" if strict else "validation")

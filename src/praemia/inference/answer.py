@@ -160,7 +160,7 @@ class Inference:
 
 def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
     """Return the edges that were taken, each with an exact interval for its probability."""
-    names, taken = state_names(table.num_states), np.nonzero(table.counts)
+    names, taken = inferred_states(table.num_states), np.nonzero(table.counts)
     counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
     intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))
     return tuple(
@@ -192,9 +192,9 @@ class LabelGroup(NamedTuple):
     counts: Floats  # [R]
 
 
-def build_machine(traces: Traces, table: StateTable, level: float) -> RewardMachine:
+def inferred_machine(traces: Traces, table: StateTable, level: float) -> RewardMachine:
     """Write a machine from states, edges and how often each was taken."""
-    names, rules = state_names(table.num_states), []
+    names, rules = inferred_states(table.num_states), []
     for state, name in enumerate(names):
         groups = _label_groups(traces, table.moves[state], table.counts[state], level)
         relevant = _relevant(traces, groups)
@@ -206,7 +206,7 @@ def build_machine(traces: Traces, table: StateTable, level: float) -> RewardMach
     return RewardMachine(names, names[0], traces.propositions, tuple(rules))
 
 
-def state_names(number: int) -> tuple[str, ...]:
+def inferred_states(number: int) -> tuple[str, ...]:
     return tuple(f"q{i}" for i in range(number))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from praemia.activity import OnProgress
 from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
-from praemia.inference.answer import HeldOut, Inference, build_machine, list_edges
+from praemia.inference.answer import HeldOut, Inference, inferred_machine, list_edges
 from praemia.inference.doubts import SAME, alternatives, contradiction, doubts, hidden_moves, is_smallest
 from praemia.inference.evidence import idle_symbols
 from praemia.inference.merging import MergeByTests, fold_states
@@ -64,7 +64,7 @@ def infer(
     table = merged.table
     unknown, close = doubts(data, table, deterministic=merged.is_deterministic)
     return Inference(
-        machine=build_machine(data, table, failure_prob),
+        machine=inferred_machine(data, table, failure_prob),
         edges=list_edges(data, table),
         is_smallest=merged.is_deterministic and is_smallest(data, table),
         why_probabilistic=merged.why_probabilistic,

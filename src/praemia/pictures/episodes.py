@@ -43,7 +43,7 @@ def watched(episode: Episode) -> tuple[Step, ...]:
     return episode.steps[: ends[0] + 1] if ends else episode.steps  # type: ignore[return-value]
 
 
-def moments(episode: Episode) -> Iterator[Moment]:
+def story_of(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and the outcome of each step."""
     task, first, total = require_task(episode.task, "a moving map"), episode.steps[0], 0.0
     yield Moment(first.observation, first.machine_state, f"before step 1 of {task.max_steps}")
@@ -85,7 +85,7 @@ def frames(episode: Episode) -> Iterator[Scene]:
 
     The machine stands beside the map if there is room, else below it.
     """
-    task, story, picture = episode.task, list(moments(episode)), task_picture(episode.task)
+    task, story, picture = episode.task, list(story_of(episode)), task_picture(episode.task)
     machine, (across, down) = task.machine, picture.extent
     cell, bare = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down), map_scene(picture)
     room: tuple[float, float, str] = (MAX_WIDTH - across * cell - GAP, down * cell + GAP, "TB")
