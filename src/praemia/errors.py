@@ -48,12 +48,7 @@ class PraemiaWarning(UserWarning):
 
 
 class ModelError(PraemiaError, ValueError):
-    """Report a machine, a labelled MDP, a task or a policy that is not well formed.
-
-    ``place`` is the position of a mistake in a text, where the message is about one.
-    """
-
-    place: int | None = None
+    """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
 
 
 class ContradictionError(ModelError):

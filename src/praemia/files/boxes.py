@@ -8,8 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -119,26 +118,12 @@ def _labels(
     allow_code: bool,
 ) -> Any:
     if isinstance(labels, Mapping):
-        with _placed(source, labels):
-            predicates = Predicates(labels, names)
-            predicates.require_spaces(env.observation_space, env.action_space)
-            return predicates
+        for name, text in labels.items():
+            with source.at("labels", name):
+                Predicates({name: text}, names).require_spaces(env.observation_space, env.action_space)
+        return Predicates(labels, names)
     with source.at("labels"):
         return _function(labels, source, allow_code) if labels is not None and ":" in labels else labels
-
-
-@contextmanager
-def _placed(source: Source, texts: Mapping[str, str]) -> Iterator[None]:
-    """Put the place in the file before a mistake in a predicate; ``texts`` are all of them."""
-    try:
-        yield
-    except ModelError as error:
-        culprit = next((name for name in texts if str(error).startswith(f"predicate {name!r}")), None)
-        if culprit is None or error.place is None:
-            where = source.spot(("labels",) if culprit is None else ("labels", culprit))
-        else:
-            where = source.spot(("labels", culprit), within=error.place)
-        raise FileError(f"{where}: {error}") from None
 
 
 def _function(reference: str, source: Source, allow_code: bool) -> Callable[..., Any]:
