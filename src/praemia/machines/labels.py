@@ -23,7 +23,12 @@ LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
 @dataclass(frozen=True, init=False)
 class LabelRule:
-    """Add propositions (one name, or several) to the transitions that match; None matches anything.
+    """Add propositions to the transitions that match.
+
+    Parameters
+    ----------
+    propositions : one name, or several.
+    source, action, target : the observation before the step, the action, the observation after it; None matches any.
 
     Examples
     --------

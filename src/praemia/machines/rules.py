@@ -30,7 +30,11 @@ MAX_DERIVED_PRODUCTS = 100_000  # of a guard that is derived; this takes seconds
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a rule may lead: a machine state, with which probability, paying what.
+    """An outcome of a rule.
+
+    Attributes
+    ----------
+    target, probability, reward : the next machine state, its probability, and the distribution of the reward.
 
     Examples
     --------
@@ -57,7 +61,12 @@ Outcomes: TypeAlias = tuple[Outcome, ...]
 
 @dataclass(frozen=True)
 class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one.
+    """The outcomes in a machine state when a guard holds.
+
+    Attributes
+    ----------
+    source, guard : the machine state, and the guard.
+    outcomes : where it may lead; outcomes with one target are mixed into one.
 
     Examples
     --------

@@ -32,11 +32,15 @@ class Area(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line through points; of thickness 0, the area that they enclose."""
+    """A line through points; of thickness 0, the area that they enclose.
+
+    ``dash`` has the lengths of marks and gaps, in thicknesses; none if it is solid.
+    """
 
     points: tuple[Point, ...]
     colour: str
     thickness: float = 0.0
+    dash: tuple[float, ...] = ()
 
 
 class Text(NamedTuple):
