@@ -184,7 +184,7 @@ def machine_record(machine: RewardMachine) -> dict[str, Any]:
         "initial": machine.initial,
         "propositions": machine.propositions,
         **({"first_match": True} if machine.first_match else {}),
-        "transitions": list(map(_rule_part, machine.rules)),
+        "transitions": list(map(_rule_part, machine.rules if machine.written_rules is None else machine.written_rules)),
     }
 
 

@@ -210,16 +210,13 @@ def _require_exclusive(state: str, rules: Sequence[Rule], functions: Booleans) -
 
 
 def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
-    """Return rules that do the same, and of which those of one state have guards that exclude each other.
-
-    Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
-    """
+    """Return rules with guards that exclude each other; the guard ``else`` gets a part that says where it holds."""
     functions = Booleans(growth=Growth())
     earlier: dict[str, list[Formula]] = {rule.source: [] for rule in rules}
     guards = []
     for rule in rules:
-        others = disjunction(earlier[rule.source] if first_match else ())
-        guards.append(rule.guard if rule.is_else else _without(rule.guard, others, functions))
+        is_kept = rule.is_else or not first_match
+        guards.append(rule.guard if is_kept else _without(rule.guard, disjunction(earlier[rule.source]), functions))
         earlier[rule.source] += [] if rule.is_else else [rule.guard]
     rest = {state: Formula("else", (~disjunction(others),)) for state, others in earlier.items()}
     return tuple(

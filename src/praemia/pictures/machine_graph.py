@@ -74,13 +74,13 @@ def edge_lines(item: Annotated) -> dict[str, list[EdgeLine]]:
     """Return the lines of all edges that leave each state; a step without a rule has one if its reward is not 0."""
     machine = item.machine
     lines: dict[str, list[EdgeLine]] = {state: [] for state in machine.states}
-    for rule in machine.exclusive_rules:
+    for rule in machine.rules:
         is_wrong = any(state == rule.source and rule.guard.holds(label) for state, label in item.wrong)
         guard = guard_text(rule.guard, machine.propositions)
         for out in rule.outcomes:
             note, has_reward = item.edge_note(rule, out), out.reward.mean > 0.0
             lines[rule.source].append(EdgeLine(out.target, edge_text(guard, out), has_reward, note, is_wrong))
-    ruled = {rule.source for rule in machine.exclusive_rules if rule.is_else}
+    ruled = {rule.source for rule in machine.rules if rule.is_else}
     for state in {*machine.states} - ruled if machine.idle_reward.mean else ():
         idle = Outcome(state, reward=machine.idle_reward)
         if (idle,) in machine.possible_outcomes(state):
