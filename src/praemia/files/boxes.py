@@ -176,7 +176,8 @@ def box_record(box: BlackBox) -> dict[str, Any]:
 
 def _bins(space: Any, i: int, edges: Any) -> int | list[float]:
     """Return how a file says where a number is divided: into so many equal parts, or at these cuts."""
-    low, high, parts = space.low.ravel()[i], space.high.ravel()[i], len(edges) + 1
+    low, high = space.low.ravel()[i], space.high.ravel()[i]
+    parts = len(edges) + 1
     is_even = parts > 1 and np.isfinite(high - low)
     if parts == 1 or (is_even and np.array_equal(cells(_line(space, low, high), [parts]).edges[0], edges)):
         return parts

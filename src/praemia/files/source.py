@@ -258,7 +258,8 @@ def validate(source: Source, model: type[Model]) -> Model:
 
 def _message(source: Source, known_keys: dict[int, list[str]], mistake: Any) -> str:
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
-    location, kind, data, parent = mistake["loc"], mistake["type"], source.data, source.data
+    location, kind = mistake["loc"], mistake["type"]
+    data = parent = source.data
     path: DataPath = ()
     for part in location:  # pydantic's has parts that are not in the file
         if part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data)):

@@ -171,7 +171,8 @@ def build_diagrams(
 ) -> StateDiagrams:
     """Return the diagrams of rules; where none holds, a state stays with the idle reward."""
     growth = Growth(max_states=MAX_RULES)
-    functions, store, roots = Booleans(growth=growth), Diagrams(growth), []
+    functions, store = Booleans(growth=growth), Diagrams(growth)
+    roots = []
     nothing, by_source = store.leaf(None), {state: list[Rule]() for state in states}
     for rule in rules:
         by_source[rule.source].append(rule)
