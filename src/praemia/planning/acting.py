@@ -45,7 +45,6 @@ FILE = ArchiveKind(
     fields=FIELDS,
     arrays={"table": ArrayType("iuf", (2, 3, 4)), "met": ArrayType("b", is_optional=True)},
 )
-UNSEEN = ("error", "random")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A policy with the machine's state kept for it: told what happened, it says what to do next."""
+"""A policy that keeps the machine's state: it observes steps and returns actions."""
 
 from __future__ import annotations
 

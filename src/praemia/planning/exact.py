@@ -226,7 +226,8 @@ def occupancy(task: BaseTask | Model, policy: PolicyLike) -> Occupancy:
     _require_memory(model, True, 0, task)
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
-    kernels.occupancy(model.arrays, model.table.arrays, inner, model.discount, states)
+    moves = model.table.indptr, model.table.targets, model.table.probs
+    kernels.occupancy(model.arrays, moves, inner, model.discount, states)
     if isinstance(task, BaseTask):
         # Done states lead to done states alone, so that what entered one can be removed afterwards.
         states[1:, :, list(task.done_states)] = 0.0
