@@ -225,7 +225,7 @@ class EncodedIndex:
         code: Any = self._code(element)
         if self._indices:
             return self._indices.get(code)
-        if isinstance(code, bool) or not isinstance(code, Integral) or not 0 <= code < self.size:
+        if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < self.size:
             raise ModelError(
                 f"encode returned {brief(code)}; this policy expects an integer from 0 to {self.size - 1}: other "
                 "values are known to the policy of a run alone, run.policy"

@@ -93,8 +93,8 @@ class Environment:
         columns = zip(*(world.experience().transitions for world in self.worlds), strict=True)
         seen = Transitions(*map(np.concatenate, columns))
         numbers, sets = self.labelling.of(seen.observations, seen.actions, seen.successors)
-        starts = np.sum([world.counts.starts for world in self.worlds], axis=0, dtype=np.int64)
-        return dataset_of(self.source, seen._replace(labels=numbers), sets, starts, self.known_rules, **record)
+        seen, starts = seen._replace(labels=numbers.astype(np.int64)), [world.counts.starts for world in self.worlds]
+        return dataset_of(self.source, seen, sets, np.stack(starts).sum(axis=0), self.known_rules, **record)
 
 
 def _arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:

@@ -22,11 +22,21 @@ import numpy as np
 
 from praemia.kernels.compiling import compiled, inlined, part
 from praemia.kernels.lanes import following, load, num_lanes, select, store, store_integers, zeros
-from praemia.kernels.records import NUM_EXITS, Actions, Floats, Ints, LayerArrays, ModelArrays, Records, Unsigned
+from praemia.kernels.records import (
+    NUM_EXITS,
+    Actions,
+    Floats,
+    Ints,
+    LayerArrays,
+    ModelArrays,
+    Records,
+    SmallInts,
+    Unsigned,
+)
 from praemia.kernels.rows import fill_rows
 
 Range = tuple[int, int]
-Moves = tuple[Ints, Ints, Floats]  # τ: row label · M + m holds the edges indptr[row] : indptr[row + 1], to targets
+Moves = tuple[Ints, SmallInts, Floats]  # τ: row label · M + m holds the edges indptr[row] : indptr[row + 1], to targets
 
 
 class PassArrays(NamedTuple):

@@ -60,7 +60,7 @@ def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> Drawing:
     """
     if isinstance(task, BlackBox):
         estimate = EstimatedTask.of(task, policy)
-        return _drawing(PolicyView.of(estimate, estimate.policy(policy)))  # type: ignore[arg-type]
+        return _drawing(PolicyView.of(estimate, estimate.policy(policy)))
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"

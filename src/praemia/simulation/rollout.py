@@ -119,8 +119,8 @@ def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *,
         return _in_box(task, policy, seed, unseen)
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
-    validate_policy(task.model, policy)  # type: ignore[arg-type]
-    player = Policy(policy_for(task.model, policy))  # type: ignore[arg-type]
+    validate_policy(task.model, policy)
+    player = Policy(policy_for(task.model, policy))
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []
