@@ -119,6 +119,12 @@ def test_labels_that_make_no_sense_are_refused_at_the_step(labels: Any, message:
         env.step(1)
 
 
+def test_a_policy_is_shown_where_labels_need_info() -> None:
+    box = praemia.BlackBox(lake(), "events", MACHINE, 12)
+    policy = praemia.simulate(box, "ucbvi-prm", 80).policy
+    assert "estimated from 100 episodes: a policy, value 1" in str(praemia.show(box, policy))
+
+
 def test_a_table_has_no_info() -> None:
     with pytest.raises(ModelError, match="an entry of info, which a table of transitions does not have"):
         praemia.envs.from_gymnasium("FrozenLake-v1", "events")  # type: ignore[arg-type]
