@@ -20,6 +20,8 @@ from praemia.errors import PraemiaError
 from praemia.exploration.estimated_task import EstimatedTask
 from praemia.pictures.policy_page import PolicyView
 from praemia.planning.sampled import interval_of, return_range
+from praemia.report.charts import return_chart
+from praemia.text_tables import number
 
 
 class Forward:
@@ -198,16 +200,16 @@ def test_learners_are_compared_by_their_returns() -> None:
     result = praemia.compare(box(arrival()), ["headroom", "random"], 40, num_runs=4, seed=5)
     assert [series.title for series in result.series] == ["headroom", "random"]
     for series, evaluations in zip(result.series, result.evaluations, strict=True):
-        for number, (run, own) in enumerate(zip(series.runs, evaluations, strict=True)):
-            alone = praemia.simulate(box(arrival()), series.title, 40, (5, number))
+        for place, (run, own) in enumerate(zip(series.runs, evaluations, strict=True)):
+            alone = praemia.simulate(box(arrival()), series.title, 40, (5, place))
             np.testing.assert_array_equal(run.returns, alone.returns)
-            same = praemia.evaluate(box(arrival()), alone, seed=number)
+            same = praemia.evaluate(box(arrival()), alone, seed=place)
             np.testing.assert_array_equal(own.returns, same.returns)
     assert result.table.header[0] == "learner"
     assert [row[0] for row in result.table.rows] == ["headroom", "random"]
     values = [own.value for evaluations in result.evaluations for own in evaluations]
     assert result.to_frame()["policy_value"].tolist() == values
-    assert len(result.figure.axes[0].get_lines()) == 2
+    assert [line.split()[0] for line in str(result.figure).splitlines()[1:]] == ["headroom", "random"]
     assert "sampled" in result._repr_html_()
     assert "who is higher" in str(result)
 
@@ -323,8 +325,7 @@ def test_a_learner_is_watched_in_the_estimate(tmp_path: Path) -> None:
 
 def test_a_run_is_plotted_with_a_moving_mean() -> None:
     run = praemia.simulate(box(arrival()), "headroom", 40)
-    (line,) = run.plot().axes[0].get_lines()
+    (curve,) = return_chart(run).curves
     plain = [run.returns[max(0, k - 4) : k].mean() for k in range(1, 41)]
-    assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == {
-        k: pytest.approx(plain[int(k) - 1]) for k in line.get_xdata()
-    }
+    assert curve.y == pytest.approx([plain[int(k) - 1] for k in curve.x])
+    assert str(run.plot()).split()[-1] == number(plain[-1])

@@ -26,13 +26,12 @@ from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.planning.acting import Policy
 from praemia.simulation.plausible import require_plausible
-from praemia.text_tables import plural
+from praemia.text_tables import number, plural
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from praemia.exploration.dataset import Dataset
     from praemia.learners.base import Learner
+    from praemia.pictures.drawing import Drawing
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -237,8 +236,8 @@ class Run(Displayed):
             require_plausible(run)
             return run
 
-    def plot(self) -> Figure:
-        """Plot the regret over episodes, on a black box a moving mean of the returns: a figure of Matplotlib."""
+    def plot(self) -> Drawing:
+        """Plot the regret over episodes, on a black box a moving mean of the returns."""
         from praemia.report.figures import run_figure
 
         return run_figure(self)
@@ -246,8 +245,8 @@ class Run(Displayed):
     def __repr__(self) -> str:
         known = self.optimal_value is not None
         kind = "pathwise regret" if self.is_pathwise else "regret"
-        result = f"{kind} {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
-        time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
+        result = f"{kind} {number(self.regret[-1])}" if known else f"mean return {number(self.returns.mean())}"
+        time = "" if math.isnan(self.seconds) else f", {number(self.seconds)} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
 
