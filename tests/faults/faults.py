@@ -560,10 +560,10 @@ SIMULATION = (
     ),
     Fault(
         "a policy of a black box acts where it was never",
-        "planning/acting.py",
+        "policies/policy.py",
         "o is None or self.met is None or self.met[o]",
         "o is None or self.met is None or not self.met[o] or self.met[o]",
-        "planning/test_acting.py",
+        "policies/test_policy.py",
     ),
     Fault(
         "places of transitions of a black box are not told apart by label",
@@ -772,10 +772,10 @@ OUTSIDE = (
     ),
     Fault(
         "an agent is asked about the wrong machine state",
-        "planning/agents.py",
+        "policies/agents.py",
         "beside(np.int64(o), np.int64(m))",
         "beside(np.int64(o), np.int64(0))",
-        "planning/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy",
+        "policies/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy",
     ),
     Fault(
         "an interval around 1 that could be level is called lower",

@@ -21,9 +21,9 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
-from praemia.planning.acting import Policy
-from praemia.planning.policy import PolicyLike, policy_array
 from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
+from praemia.policies.arrays import PolicyLike, policy_array
+from praemia.policies.policy import Policy
 from praemia.simulation.run import Run
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model

@@ -23,10 +23,10 @@ from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
 from praemia.limits import memory_limit, require_memory
-from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import BackwardPass, start_value
-from praemia.planning.policy import PolicyLike, validate_policy
 from praemia.planning.stationary import solve_stationary
+from praemia.policies.agents import Agent, agent_policy, is_agent
+from praemia.policies.arrays import PolicyLike, validate_policy
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model, read_only
 from praemia.tasks.task import Task, require_task

@@ -15,10 +15,10 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_view import beside, with_machine_state
 from praemia.errors import require_whole
 from praemia.limits import MAX_EPISODES
-from praemia.planning.acting import Policy
-from praemia.planning.agents import is_agent, require_agent, shown_to
 from praemia.planning.exact import Evaluation
-from praemia.planning.policy import policy_array
+from praemia.policies.agents import is_agent, require_agent, shown_to
+from praemia.policies.arrays import policy_array
+from praemia.policies.policy import Policy
 from praemia.tasks.machine_table import MachineSampler
 from praemia.tasks.model import step_weights
 

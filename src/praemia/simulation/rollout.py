@@ -15,10 +15,10 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError, require, require_whole
 from praemia.machines.labels import format_label
-from praemia.planning.acting import Policy
-from praemia.planning.agents import Agent
-from praemia.planning.policy import PolicyLike, policy_for, validate_policy
 from praemia.planning.sampled import Step, chooser, episode_seed, play
+from praemia.policies.agents import Agent
+from praemia.policies.arrays import PolicyLike, policy_for, validate_policy
+from praemia.policies.policy import Policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 from praemia.text_tables import plural

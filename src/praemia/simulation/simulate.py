@@ -19,8 +19,8 @@ from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
-from praemia.planning.acting import Policy
 from praemia.planning.exact import solve
+from praemia.policies.policy import Policy
 from praemia.simulation.beginning import begin_with, codes_of, require_fit
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy

@@ -13,7 +13,7 @@ from praemia.machines.labels import Label
 from praemia.tasks.machine_table import MachineSampler
 
 if TYPE_CHECKING:
-    from praemia.planning.acting import Policy
+    from praemia.policies.policy import Policy
 
 LABEL = "label"  # where MachineWrapper puts the label of a step into info
 
