@@ -18,8 +18,8 @@ from praemia.pictures.drawing import Drawing
 from praemia.pictures.policy_page import NEVER, PolicyView, page_of
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
-from praemia.planning.acting import FILE, Policy
-from praemia.planning.policy import PolicyLike
+from praemia.policies.arrays import PolicyLike
+from praemia.policies.policy import FILE, Policy
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 
