@@ -161,7 +161,7 @@ class Display(Progress):
             nonlocal row
             if row is None:  # what came before includes compiling, which says nothing about the speed
                 row = self.bars.add_task(what, total=total)
-            elif done < self._row(row).completed:  # it began anew
+            elif done < self._row(row).completed:  # it began again
                 self.bars.reset(row, total=total)
             self.bars.update(row, description=visible(what + about), completed=done)
 

@@ -14,7 +14,7 @@ from praemia.cli import execute
 from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.store import RECORD, Store
 from praemia.report.tables import pairs_table
-from praemia.statistics.series import OTHERS, Series, paired, told_apart
+from praemia.statistics.series import OTHERS, Series, distinct_names, paired
 from praemia.statistics.series import studies as read
 
 
@@ -149,7 +149,7 @@ def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
 
 
 def test_names_are_told_apart_where_they_stand_for_different_things() -> None:
-    assert told_apart(["a", "b", "a", "a"], ["1", "1", "2", "1"]) == ["a (1)", "b", "a (2)", "a (1)"]
+    assert distinct_names(["a", "b", "a", "a"], ["1", "1", "2", "1"]) == ["a (1)", "b", "a (2)", "a (1)"]
 
 
 def test_a_task_that_cannot_be_read_is_none(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def _run(
 
     where = RunOptions(**{**options, "out": options["out"] or Path(f"results-{Path(file).stem}")})
     if decide and where.shard is not None:
-        raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
+        raise ParameterError("--decide needs all runs after each round; it cannot be combined with --shard")
     parse_shard(where.shard)
     experiment = load_experiment(file, Changes(tasks, names, runs, episodes, seed), allow_code=allow_code)
     if any(setting.num_steps for group in experiment.groups for setting in group.settings):
@@ -175,10 +175,10 @@ def _run(
 def _play_on(experiment: Experiment, store: Store, where: RunOptions) -> list[Failure]:
     """Add runs for open claims and check them again, until more runs cannot help."""
     from praemia.statistics.claims import check_claims, further_runs
-    from praemia.statistics.series import gather
+    from praemia.statistics.series import studies_of
 
     while True:
-        found = [check_claims(study) for study in gather(store, experiment.groups)[:-1]]
+        found = [check_claims(study) for study in studies_of(store, experiment.groups)[:-1]]
         wanted = [
             job for group, own in zip(experiment.groups, found, strict=True) for job in group.jobs(further_runs(own))
         ]

@@ -226,7 +226,7 @@ def _require_regret(tasks: Iterable[TaskText]) -> None:
 
 
 def _lacks(group: GroupPart, key: str) -> bool:
-    """Tell whether a group takes a key from the file: one length does not stand beside the other."""
+    """Return whether a group takes a key from the file: one length does not stand beside the other."""
     lengths = ("episodes", "steps")
     return getattr(group, key) is None and not (key in lengths and any(getattr(group, own) for own in lengths))
 

@@ -43,7 +43,7 @@ ON_PAPER = Ink("#dde1e6", GREY, lambda style: style.on_light, lambda style: f"{s
 
 
 class Part(NamedTuple):
-    """What is drawn of a learner; of nobody, if it has no title. ``tip`` is shown at the pointer."""
+    """Items of a learner; of the chart itself, if it has no title. ``tip`` is shown at the pointer."""
 
     items: Sequence[Item]
     title: str = ""
@@ -66,32 +66,32 @@ class Axis:
             values, ends = np.log(np.maximum(values, 1e-300)), np.log(ends)
         return np.asarray(self.pixels * (values - ends[0]) / (ends[1] - ends[0]))
 
-    def ticks(self, most: int = 0) -> list[float]:
+    def ticks(self, limit: int = 0) -> list[float]:
         """Return a few round values between the ends; as many as fit, unless their number is given."""
-        most = most or max(MIN_TICKS, self.pixels // TICK_GAP)
-        return (_log_ticks if self.is_log else _linear_ticks)(self.first, self.last, most)
+        limit = limit or max(MIN_TICKS, self.pixels // TICK_GAP)
+        return (_log_ticks if self.is_log else _linear_ticks)(self.first, self.last, limit)
 
     def __str__(self) -> str:
         return f"{'log' if self.is_log else 'linear'} {self.first:.6g} {self.last:.6g}"
 
 
-def _linear_ticks(first: float, last: float, most: int) -> list[float]:
+def _linear_ticks(first: float, last: float, limit: int) -> list[float]:
     """Return a few multiples of 1, 2 or 5 times a power of ten between two values."""
-    rough = (last - first) / (most - 1)
+    rough = (last - first) / (limit - 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * 0.999)
     return [step * i for i in range(math.ceil(first / step - 1e-9), math.floor(last / step + 1e-9) + 1)]
 
 
-def _log_ticks(first: float, last: float, most: int) -> list[float]:
+def _log_ticks(first: float, last: float, limit: int) -> list[float]:
     """Return powers of ten between two values, or 1, 2 and 5 times these where there are few, or every other one."""
     if last / first < NARROW:
-        return _linear_ticks(first, last, most)
+        return _linear_ticks(first, last, limit)
     low, high = math.floor(math.log10(first)), math.ceil(math.log10(last))
     for factors, every in (((1.0, 2.0, 5.0), 1), ((1.0,), 1), ((1.0,), 2), ((1.0,), 3)):
         values = [factor * 10.0**power for power in range(low, high + 1, every) for factor in factors]
         inside = [value for value in values if first * 0.999 <= value <= last * 1.001]
-        if len(inside) <= most:
+        if len(inside) <= limit:
             break
     return inside
 

@@ -25,7 +25,7 @@ WIDEST = 100.0  # times the largest estimate: the intervals of a few runs may re
 
 
 @dataclass(frozen=True)
-class Mark:
+class Whisker:
     """An interval, the learner that it belongs to, and the sample it rests on."""
 
     title: str
@@ -37,7 +37,7 @@ class Mark:
 class Forest:
     """Rows of intervals, each with a label, and the scale of the comparison."""
 
-    rows: Sequence[tuple[str, Sequence[Mark]]]
+    rows: Sequence[tuple[str, Sequence[Whisker]]]
     scale: Scale
     is_log: bool = True
 
@@ -64,8 +64,8 @@ class Forest:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Places and values on the axis; there are fewer where text stands beside it."""
-        most = FEW_TICKS if self.is_single else MAX_TICKS
-        return [(self.place(value), short(value)) for value in self.axis.ticks(most)]
+        limit = FEW_TICKS if self.is_single else MAX_TICKS
+        return [(self.place(value), short(value)) for value in self.axis.ticks(limit)]
 
     def place(self, value: float) -> float:
         """Return where a value lies, in percent of the width; NaN lies at the null value."""
@@ -81,7 +81,7 @@ def ratio_forest(rows: Mapping[str, Sequence[Series]], reference: str) -> Forest
         base = [series for series in members if series.title == reference]
         others = [(own.title, paired((own, *base))) for own in members if base and own.title != reference]
         marks = [
-            Mark(title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
+            Whisker(title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
             for title, samples in others
             if samples.shape[1] > 0
         ]
@@ -97,5 +97,5 @@ def verdict_forest(verdict: Verdict) -> Forest | None:
         return None
     (null, *_) = (scale.null for scale in scales)
     scale = Scale(null, null, null) if len(scales) > 1 else scales.pop()
-    rows = [(item.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence]
+    rows = [(item.what, [Whisker("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence]
     return Forest(rows, scale, is_log=null > 0.0 and scale == Scale.ratio(null))

@@ -16,7 +16,7 @@ from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.report.chart_svg import plots
 from praemia.report.charts import on_log_axes, regret_charts, returns_chart, scaling_chart, value_charts
-from praemia.report.forest import Forest, Mark, ratio_forest, verdict_forest
+from praemia.report.forest import Forest, Whisker, ratio_forest, verdict_forest
 from praemia.report.rendering import picture, render_page, resource
 from praemia.report.styles import Style, styles
 from praemia.report.tables import (
@@ -31,7 +31,7 @@ from praemia.report.tables import (
     returns_table,
     summary_table,
 )
-from praemia.statistics.claims import LOOKS, MAX_RUNS, MIN_RUNS, Verdict, check_claims
+from praemia.statistics.claims import ANALYSES, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
 from praemia.statistics.series import Series, Study, in_black_boxes, studies
 from praemia.text_tables import Table, are, plural
@@ -76,7 +76,7 @@ def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damage
         tasks=_tasks(groups),
         made=_made(members),
         record=RECORD,
-        rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "looks": LOOKS},
+        rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "analyses": ANALYSES},
         script=resource("report.js"),
     )
 
@@ -125,7 +125,7 @@ def _ratios(study: Study, reference: str) -> Forest | None:
         return ratio_forest(_shown(study), reference)
     others = {study.titles[column]: ratio for column, ratio in ratios_to_reference(study).items()}
     others.pop(reference, None)
-    return Forest([(title, [Mark(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
+    return Forest([(title, [Whisker(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
 
 
 def _styles(study: Study) -> dict[str, Style]:

@@ -155,7 +155,7 @@ def group(runs: Iterable[Run]) -> list[Series]:
 def studies(store: Store) -> list[Study]:
     """Read a folder: its experiment, group by group, and after it all other runs whose regret is known."""
     experiment = store.experiment()
-    *found, others = gather(store, experiment.groups if experiment is not None else ())
+    *found, others = studies_of(store, experiment.groups if experiment is not None else ())
     return [study for study in (*found, others) if study.series]
 
 
@@ -163,11 +163,11 @@ def in_black_boxes(store: Store) -> list[Series]:
     """Read the runs of a folder whose regret cannot be known: those in black boxes."""
     members = group(run for run in store.runs() if run.optimal_value is None)
     members.sort(key=lambda own: (own.task, own.title))
-    names = told_apart([own.task for own in members], [Job.of(own.first).task.digest for own in members])
+    names = distinct_names([own.task for own in members], [Job.of(own.first).task.digest for own in members])
     return [replace(own, task=name) for own, name in zip(members, names, strict=True)]
 
 
-def gather(store: Store, groups: Sequence[Group]) -> list[Study]:
+def studies_of(store: Store, groups: Sequence[Group]) -> list[Study]:
     """Return a study for each group, and one more of the runs that belong to none."""
     runs: dict[str, list[Run]] = {}
     for run in store.runs():
@@ -181,7 +181,7 @@ def gather(store: Store, groups: Sequence[Group]) -> list[Study]:
 def _study(wanted: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
     """Collect the runs of a group, as many as there are of each cell."""
     series = {}
-    tasks = told_apart(
+    tasks = distinct_names(
         [setting.task.name for setting in wanted.settings],
         [f"{s.task.digest} {s.num_episodes} {s.num_steps}" for s in wanted.settings],
     )
@@ -199,9 +199,9 @@ def _other_study(runs: Sequence[Run]) -> Study:
     members = group(sorted(runs, key=lambda run: (run.task, run.seed)))
     jobs = [Job.of(series.first) for series in members]
     rows = [(job.task.digest, job.num_episodes, job.num_steps, job.rng_revision, job.seed[:1]) for job in jobs]
-    names = told_apart([_row_name(series) for series in members], [str(row) for row in rows])
+    names = distinct_names([_row_name(series) for series in members], [str(row) for row in rows])
     players = [json.dumps({**job.learner.data, "title": ""}, sort_keys=True) for job in jobs]
-    titles = told_apart([series.title for series in members], players)
+    titles = distinct_names([series.title for series in members], players)
     choice_of = {key: replace(job.learner, title=title) for key, job, title in zip(players, jobs, titles, strict=True)}
     columns, choices = list(choice_of), tuple(choice_of.values())
     settings = {row: Setting(job.task, choices) for row, job in zip(rows, jobs, strict=True)}
@@ -219,7 +219,7 @@ def _row_name(series: Series) -> str:
     return name if run.rng_revision == RNG_REVISION else f"{name}, random streams {run.rng_revision}"
 
 
-def told_apart(names: Sequence[str], keys: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str], keys: Sequence[str]) -> list[str]:
     """Add a number to the names that several different things have."""
     keys_of: dict[str, list[str]] = {}
     for name, key in zip(names, keys, strict=True):
