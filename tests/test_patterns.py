@@ -89,6 +89,7 @@ def test_names_are_quoted_where_needed():
         patterns.patrol,
         lambda: patterns.at_most("a", -1),
         lambda: patterns.respond_within("a", "b", 0.5),
+        lambda: patterns.Pattern("F a", kind="formula"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make):
@@ -123,8 +124,3 @@ def test_each_pattern_is_documented_with_its_formula_and_drawing(pattern):
 )
 def test_a_long_pattern_has_a_state_for_each_step(make, num_states):
     assert make(60).machine().num_states == num_states
-
-
-def test_a_kind_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ParameterError, match="kind='formula'; expected 'ltlf' or 'regex'"):
-        patterns.Pattern("F a", kind="formula")  # type: ignore[arg-type]
