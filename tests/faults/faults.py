@@ -30,7 +30,7 @@ Q_LEARNING = "learners/test_q_learning.py"
 OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
 POLICIES = f"{EXACT}::test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimum"
 OCCUPANCY = f"{EXACT}::test_occupancy_is_that_of_the_product_and_accounts_for_the_value"
-THREADS = f"{EXACT}::test_two_threads_find_the_optimum_of_the_explicit_product"
+THREADS = f"{EXACT}::test_several_threads_give_the_bits_of_one"
 ROWS = "kernels/test_rows.py"
 FORMULAS = "learners/test_plans_against_formulas.py"
 UCBVI = f"{FORMULAS}::test_ucbvi_plans_are_those_of_the_formulas"
@@ -560,9 +560,9 @@ SIMULATION = (
     ),
     Fault(
         "a policy of a black box acts where it was never",
-        "planning/reading.py",
-        "self.met is None or self.met[place]",
-        "self.met is None or not self.met[place] or self.met[place]",
+        "planning/acting.py",
+        "o is None or self.met is None or self.met[o]",
+        "o is None or self.met is None or not self.met[o] or self.met[o]",
         "planning/test_acting.py",
     ),
     Fault(
@@ -577,14 +577,14 @@ SIMULATION = (
 EXPLORATION = (
     Fault(
         "merged transitions are counted once each",
-        "exploration/dataset.py",
+        "exploration/merging.py",
         "np.add.at(added, places, counts)",
         "np.add.at(added, places, 1)",
         MERGING,
     ),
     Fault(
         "the starts of the other part are lost",
-        "exploration/dataset.py",
+        "exploration/merging.py",
         "first.first_counts + second.first_counts",
         "first.first_counts",
         MERGING,

@@ -266,7 +266,7 @@ def test_cells_of_two_numbers_are_a_map_with_axes(tmp_path: Path) -> None:
     across, up = view.picture.axes
     assert (across.name, up.name) == ("position (m)", "velocity (m/step)")
     assert across.borders == pytest.approx((-1.2, -0.75, -0.3, 0.15, 0.6))
-    met = np.flatnonzero(run.policy.observations.met)  # a cell that was never met is blank
+    met = np.flatnonzero(run.policy.met)  # a cell that was never met is blank
     assert [(spot.x, spot.y) for spot in view.picture.spots] == [(o // 3 + 0.5, 2.5 - o % 3) for o in met]
     drawing.save(tmp_path / "car.svg")
     text = (tmp_path / "car.svg").read_text()
@@ -292,13 +292,20 @@ def test_what_was_never_tried_has_no_arrow() -> None:
     assert view.value == pytest.approx(-HORIZON)
 
 
-def test_other_observations_are_a_graph_of_those_that_were_met() -> None:
+def test_other_observations_are_a_graph_of_those_that_were_met(tmp_path: Path) -> None:
     own = BlackBox(Line(), {LAST: "last"}, arrival(), HORIZON, encode=lambda o: (o, "x"), num_observations=500)
     run = praemia.simulate(own, "headroom", 30)
     view = view_of(own, run)
     assert view.task.num_observations == LAST + 1
     assert view.picture.links == ((0, 1), (1, 2), (2, 3))
     assert view.value == pytest.approx(1.0)
+    assert {f"({o}, 'x')" for o in (1, 2)} < view.picture.legend.keys()  # what their indices stand for
+    run.save(tmp_path / "run.npz")
+    run.policy.save(tmp_path / "policy.npz")
+    again, policy = praemia.Run.load(tmp_path / "run.npz"), praemia.Policy.load(tmp_path / "policy.npz")
+    assert again.to_bytes() == run.to_bytes()
+    assert str(praemia.show(own, again)) == str(praemia.show(own, run))  # a file of a run holds what it counted
+    assert "(2, 'x')" in view_of(own, policy).picture.legend  # and a policy's its codes
 
 
 def test_a_learner_is_watched_in_the_estimate(tmp_path: Path) -> None:

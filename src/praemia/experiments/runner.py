@@ -120,7 +120,7 @@ def run_into_store(
     progress.start(mine, todo)
 
     def keep(run: Run) -> None:
-        store.write(run if keep_policies else replace(run, final_policy=None, policy=None))
+        store.write(run if keep_policies else replace(run, final_policy=None, policy=None, _counted=None))
 
     return _run(todo, keep, progress, num_workers, address)
 

@@ -1,7 +1,6 @@
 """Rewards: a number, or a distribution over finitely many numbers and intervals. Values may be any finite numbers.
 
-Users see their own units everywhere. Learners and bounds work in the unit range: ``RewardRange`` maps
-[min(0, lowest), max(0, highest)] onto [0, 1]. Rewards whose range is [0, 1] are left as they are, bit for bit.
+Learners and bounds work in the unit range: ``RewardRange`` maps [min(0, lowest), max(0, highest)] onto [0, 1].
 """
 
 from __future__ import annotations
@@ -208,12 +207,9 @@ def _require_number(value: object) -> float:
 
 @dataclass(frozen=True)
 class RewardRange:
-    """The range of a machine's rewards, 0 always in it, and the map of this range onto [0, 1].
+    """The range of a machine's rewards, 0 always in it, and the map r ↦ (r − low)/span of this range onto [0, 1].
 
-    The range of a machine without rewards is [0, 1]. Scaling all rewards by a constant changes nothing in the unit
-    range.
-
-    The map is affine, r ↦ (r − low)/span. Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
+    Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
     """
 
     low: float = 0.0
