@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import learners as registry
-from praemia.activity import Display, display
+from praemia.activity import display
 from praemia.envs.black_box import BlackBox
 from praemia.errors import LearnerFailure, ParameterError, require_whole
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
@@ -207,36 +207,36 @@ def compare(
     if not isinstance(problem, Task | BlackBox):
         raise ParameterError(f"the function made {problem!r}; expected a BlackBox")
     work = [(title, learner, (*key, number)) for number in range(num_runs) for title, learner in players.items()]
-    with display() as progress:
-        if require_whole("jobs", jobs, 1, MAX_JOBS) == 1:
-            runs = _played_here(problem, num_episodes, work, progress)
-        else:
-            text = _portable(problem, task)
-            parts = [(LearnerChoice.of_learner(own, title), seed) for title, own, seed in work]
-            items = [Job(text, choice, num_episodes, seed) for choice, seed in parts]
-            runs, failures = run_in_memory(items, num_workers=jobs, progress=progress)
-            if failures:
-                raise LearnerFailure(failures[0].message)
-        members = tuple(
-            Series.of(replace(run, title=title) for run in runs[place :: len(players)])
-            for place, title in enumerate(players)
-        )
-        scores: Scores = ()
-        if isinstance(problem, BlackBox):  # in episodes that are the same for all learners
-            scores = tuple(tuple(evaluate(problem, run, seed=run.seed[-1]) for run in own.runs) for own in members)
+    if require_whole("jobs", jobs, 1, MAX_JOBS) == 1:
+        runs = _played_here(problem, num_episodes, work)
+    else:
+        text = _portable(problem, task)
+        parts = [(LearnerChoice.of_learner(own, title), seed) for title, own, seed in work]
+        runs, failures = run_in_memory([Job(text, own, num_episodes, seed) for own, seed in parts], num_workers=jobs)
+        if failures:
+            raise LearnerFailure(failures[0].message)
+    members = tuple(
+        Series.of(replace(run, title=title) for run in runs[place :: len(players)])
+        for place, title in enumerate(players)
+    )
+    scores: Scores = ()
+    if isinstance(problem, BlackBox):  # in episodes that are the same for all learners
+        scores = tuple(tuple(evaluate(problem, run, seed=run.seed[-1]) for run in own.runs) for own in members)
     return Comparison(problem, members, scores)
 
 
-def _played_here(task: Task | BlackBox, num_episodes: int, work: Sequence[Work], progress: Display) -> list[Run]:
+def _played_here(task: Task | BlackBox, num_episodes: int, work: Sequence[Work]) -> list[Run]:
     """Play all runs in this process, one after the other."""
-    report, total, runs = progress.count("episodes"), len(work) * num_episodes, list[Run]()
-    for _, learner, seed in work:
-        before = len(runs) * num_episodes
+    runs: list[Run] = []
+    with display() as progress:
+        report = progress.count("episodes")
+        for _, learner, seed in work:
+            before = len(runs) * num_episodes
 
-        def report_all(done: int, before: int = before) -> None:
-            report(before + done, total)
+            def report_all(done: int, before: int = before) -> None:
+                report(before + done, len(work) * num_episodes)
 
-        runs.append(simulate(task, learner, num_episodes, seed, on_progress=report_all))
+            runs.append(simulate(task, learner, num_episodes, seed, on_progress=report_all))
     return runs
 
 

@@ -45,7 +45,7 @@ def sweep(jobs: Sequence[Job], store: Store, where: RunOptions) -> list[Failure]
     """Do the runs that are missing from a store; return the failures."""
     from praemia.experiments.runner import run_into_store
 
-    with advice_on_interrupt(lambda: _stored(store, jobs)), display() as progress:
+    with advice_on_interrupt(lambda: _stored(store, jobs)):
         return run_into_store(
             list(jobs),
             store,
@@ -53,7 +53,6 @@ def sweep(jobs: Sequence[Job], store: Store, where: RunOptions) -> list[Failure]
             address=where.engine,
             shard=parse_shard(where.shard),
             keep_policies=where.policies,
-            progress=progress,
         )
 
 
