@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from praemia.report.chart_svg import Axis, short
+from praemia.report.chart_svg import Ruler, short
 from praemia.statistics.claims import Verdict
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.measures import Scale
@@ -47,7 +47,7 @@ class Forest:
         return all(len(marks) == 1 for _, marks in self.rows)
 
     @cached_property
-    def axis(self) -> Axis:
+    def axis(self) -> Ruler:
         """An axis of 100 units that holds all estimates, the null value, and the ends of intervals within reach."""
         intervals = [mark.interval for _, marks in self.rows for mark in marks]
         middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
@@ -57,9 +57,9 @@ class Forest:
         values += [end for end in ends if reach[0] < end < reach[1]]
         low, high = min(values), max(values)
         if self.is_log:
-            return Axis(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
+            return Ruler(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
         margin = 0.05 * (high - low) or 1.0
-        return Axis(low - margin, high + margin, PERCENT, False)
+        return Ruler(low - margin, high + margin, PERCENT, False)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
