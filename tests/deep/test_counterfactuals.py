@@ -69,6 +69,16 @@ def test_an_episode_ends_in_the_machine_state_that_can_earn_no_more() -> None:
     assert not any(step.terminated for step in imagine(line(), OUT, LEFT, times=50))
 
 
+def test_the_environments_end_is_the_end_in_every_machine_state() -> None:
+    assert all(step.terminated for step in imagine(line(), OUT, NOWHERE, terminated=True))
+    assert all(step.truncated for step in imagine(line(), OUT, NOWHERE, truncated=True))
+
+
+def test_the_environments_reward_is_added_if_the_wrapper_adds_it() -> None:
+    assert {step.reward for step in imagine(line(), OUT, NOWHERE)} == {0.0}
+    assert {step.reward for step in imagine(line(add_reward=True), OUT, NOWHERE)} == {0.25}
+
+
 def test_the_same_seed_samples_the_same() -> None:
     def drawn(seed: int) -> list[float]:
         return [step.reward for step in imagine(line(), OUT, LEFT, seed=seed, times=40)]
@@ -188,6 +198,10 @@ def test_a_task_ends_early_where_nothing_more_can_be_earned() -> None:
 def test_an_environment_without_a_machine_is_refused() -> None:
     with pytest.raises(praemia.PraemiaError, match=r"shows no machine; expected a praemia\.MachineWrapper"):
         view_of(gymnasium.make("CartPole-v1"))
+
+
+def test_wrappers_around_the_machine_do_not_hide_it() -> None:
+    assert view_of(gymnasium.wrappers.RecordEpisodeStatistics(line())).machines == (MACHINE,)
 
 
 @pytest.mark.skipif(find_spec("stable_baselines3") is not None, reason="stable-baselines3 is installed here")

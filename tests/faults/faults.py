@@ -810,7 +810,7 @@ OUTSIDE = (
         "envs/machine_view.py",
         'env_step["reward"] if self.add_reward else 0.0',
         'env_step["reward"]',
-        f"{COUNTERFACTUALS}::test_an_imagined_step_is_what_happens_where_the_machine_begins_in_that_state",
+        f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it",
     ),
 )
 
