@@ -28,8 +28,7 @@ from stored_runs import (
     with_finals,
 )
 
-import praemia
-from praemia import RewardMachine, Run
+from praemia import Run
 from praemia.experiments.experiment import Claim
 from praemia.experiments.schema import ClaimPart
 from praemia.statistics.claims import (
@@ -189,17 +188,6 @@ def test_verdicts_do_not_depend_on_the_unit_of_rewards(unit: float, seed: int) -
     for study in made:
         for plain, scaled in zip(check_claims(study), check_claims(in_unit(study, unit)), strict=True):
             assert (scaled.held, scaled.why, scaled.summary) == (plain.held, plain.why, plain.summary)
-
-
-@pytest.mark.parametrize("unit", [2.0**40, 2.0**-40, 1e12, 1e-12])
-def test_regrets_are_scaled_with_the_unit_of_rewards_and_never_rounded_away(unit: float) -> None:
-    task, fetch = praemia.envs.make("warehouse-2"), "F(item & X F delivery)"
-    plain, scaled = (
-        praemia.compare(task.with_machine(RewardMachine.from_ltlf(fetch, reward=own)), ["random"], 50).series[0].final
-        for own in (1.0, unit)
-    )
-    assert scaled == pytest.approx(unit * plain, rel=1e-9)
-    assert plain.min() > 1.0
 
 
 def test_growth_faster_than_the_square_root_is_seen() -> None:

@@ -52,6 +52,8 @@ def test_a_folder_is_read_group_by_group_as_its_record_says(tmp_path: Path) -> N
     assert {series.num_runs for study in found for series in study.series.values()} == {8}
     assert found[0].group.claims == paper().groups[0].claims
     assert store.damaged == {}
+    store.keep(paper(num_runs=2))  # more runs than are asked for are used
+    assert {series.num_runs for study in read(store) for series in study.series.values()} == {8}
 
 
 def test_titles_are_labels_and_renaming_one_replays_nothing(tmp_path: Path) -> None:
@@ -81,12 +83,6 @@ def test_two_tasks_of_one_name_are_two_rows(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "warehouse-3 (1)" in text
     assert "warehouse-3 (2)" in text
-
-
-def test_more_runs_than_were_asked_for_are_used(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), KIND, paper(num_runs=5))
-    store.keep(paper(num_runs=2))
-    assert {series.num_runs for study in read(store) for series in study.series.values()} == {5}
 
 
 def test_runs_that_the_experiment_does_not_ask_for_are_listed_after_it(tmp_path: Path) -> None:
@@ -129,14 +125,6 @@ def test_a_damaged_record_is_reported_runs_nothing_and_hides_nothing(old: str, n
     assert "expected the record of an experiment" in store.damaged[path]
     assert [study.group.title for study in found] == [OTHERS]
     assert sum(series.num_runs for series in found[0].series.values()) == len(store.files())
-
-
-def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path), KIND, paper(num_runs=2))
-    store.files()[0].write_bytes(b"PK half a record")
-    found = read(store)
-    assert list(store.damaged) == [store.files()[0]]
-    assert sum(series.num_runs for study in found for series in study.series.values()) == len(store.files()) - 1
 
 
 def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
