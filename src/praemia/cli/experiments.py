@@ -177,7 +177,7 @@ def _play_on(experiment: Experiment, store: Store, where: RunOptions) -> list[Fa
     from praemia.statistics.series import studies_of
 
     while True:
-        found = [check_claims(study) for study in studies_of(store, experiment.groups)[:-1]]
+        found = [check_claims(study) for study in studies_of(store.runs(), experiment.groups)[:-1]]
         wanted = [
             job for group, own in zip(experiment.groups, found, strict=True) for job in group.jobs(further_runs(own))
         ]
@@ -196,15 +196,15 @@ def _publish(store: Store, path: Path | None = None) -> None:
     from praemia.report.page import write_report
     from praemia.report.tables import entries, explained, has_kinds, main_table, returns_of, returns_table
     from praemia.statistics.claims import check_claims
-    from praemia.statistics.series import in_black_boxes, studies
+    from praemia.statistics.series import read_folder
 
     with display():
-        found, boxes = studies(store), in_black_boxes(store)
+        found, boxes = contents = read_folder(store)
         if not found and not boxes:
             also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
             raise FileError(f"{store.folder}: there are no runs to report on{also}; praemia reproduce makes them")
         path = path or store.folder / "report.html"
-        write_report(store, path, found, boxes)
+        write_report(store, path, contents)
     verdicts = [verdict for study in found for verdict in check_claims(study)]
     for message in store.damaged.values():
         say(f"warning: {message}")

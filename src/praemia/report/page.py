@@ -33,7 +33,7 @@ from praemia.report.tables import (
 )
 from praemia.statistics.claims import ANALYSES, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
-from praemia.statistics.series import Series, Study, in_black_boxes, studies
+from praemia.statistics.series import Contents, Series, Study, read_folder
 from praemia.text_tables import Table, are, plural
 
 MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
@@ -42,15 +42,11 @@ MAX_PAIRS = 2_000
 MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
-def write_report(
-    store: Store, path: Path, found: Sequence[Study] | None = None, boxes: Sequence[Series] | None = None
-) -> None:
-    """Write the report on all runs of a folder: its studies and its runs in black boxes, unless they were read."""
-    found = studies(store) if found is None else found
-    boxes = in_black_boxes(store) if boxes is None else boxes
-    experiment = store.experiment()
+def write_report(store: Store, path: Path, contents: Contents | None = None) -> None:
+    """Write the report on all runs of a folder; ``contents`` are these, where they have been read already."""
+    contents, experiment = contents or read_folder(store), store.experiment()
     title = "What the runs in this folder say" if experiment is None else experiment.title
-    write_whole(path, _report(found, boxes, title, list(store.damaged.values())), within=path.parent)
+    write_whole(path, _report(*contents, title, list(store.damaged.values())), within=path.parent)
 
 
 def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damaged: Sequence[str]) -> bytes:
