@@ -130,6 +130,8 @@ def _run(
     failures: list[Failure] = []
     num_workers = require_whole("jobs", usable_cores() if num_workers is None else num_workers, 1, MAX_JOBS)
     is_here = address is None and num_workers == 1
+    if address is not None:
+        _address(address)
     for job in () if is_here else todo:
         _require_portable(job)
     with display() as progress:
