@@ -23,8 +23,7 @@ from praemia.experiments.store import Store
 from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.pictures.drawing import Drawing
-from praemia.planning.exact import evaluate
-from praemia.planning.sampled import SampledEvaluation
+from praemia.planning.exact import Evaluation, evaluate
 from praemia.report.cards import Card
 from praemia.report.charts import regret_charts, returns_chart
 from praemia.report.figures import chart_figure
@@ -45,7 +44,7 @@ REGRETS = ("learner", "regret", "95% low", "95% high", "per 1,000 episodes at th
 RATIOS = ("first", "second", "ratio", "95% low", "95% high", "who is lower")
 MEANS = ("learner", "mean return", "95% low", "95% high", "policy at the end", "95% low", "95% high", "seconds per run")
 DIFFERENCES = ("first", "second", "difference at the end", "95% low", "95% high", "who is higher")
-Scores: TypeAlias = tuple[tuple[SampledEvaluation, ...], ...]
+Scores: TypeAlias = tuple[tuple[Evaluation, ...], ...]
 Work: TypeAlias = tuple[str, Learner, tuple[int, ...]]  # the learner's title, the learner, the seed
 
 
@@ -64,7 +63,7 @@ class Comparison:
 
     problem: Task | BlackBox
     series: tuple[Series, ...]
-    evaluations: tuple[tuple[SampledEvaluation, ...], ...] = ()
+    evaluations: tuple[tuple[Evaluation, ...], ...] = ()
 
     @property
     def task(self) -> str:
