@@ -107,7 +107,7 @@ def located(where: str | Callable[[], str]) -> Iterator[None]:
 
 
 def came_from_interrupt(error: BaseException) -> bool:
-    """Tell whether an error is Ctrl-C in disguise: raised while, or because, a KeyboardInterrupt was.
+    """Return whether an error is Ctrl-C in disguise: raised while, or because, a KeyboardInterrupt was.
 
     A compiler that is interrupted may fail with an error of its own, and a learner may catch the interrupt.
     """

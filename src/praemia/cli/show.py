@@ -190,9 +190,7 @@ def watch_command(
         if isinstance(made, Task):
             task_picture(made)  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
-        with display() as progress:
-            job = Job(problem, choice, episodes, (seed, 0))
-            runs, failures = run_in_memory([job], num_workers=1, progress=progress)
+        runs, failures = run_in_memory([Job(problem, choice, episodes, (seed, 0))], num_workers=1)
         if failures:
             return report_failures(failures)
         run = runs[0]
