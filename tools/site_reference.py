@@ -26,6 +26,7 @@ GROUPS = {
     "patterns": "Machines",
     "files": "Files",
     "envs": "Environments",
+    "policies": "Plan",
     "planning": "Plan",
     "pictures": "Plan",
     "simulation": "Learn",

@@ -131,7 +131,7 @@ KERNELS = (
     Fault(
         "the machine moves for sure",
         "kernels/exact.py",
-        "mass * model.probs[e] * machine.probs[j]",
+        "mass * model.probs[e] * probs[j]",
         "mass * model.probs[e]",
         OCCUPANCY,
     ),
@@ -560,10 +560,10 @@ SIMULATION = (
     ),
     Fault(
         "a policy of a black box acts where it was never",
-        "planning/acting.py",
+        "policies/policy.py",
         "o is None or self.met is None or self.met[o]",
         "o is None or self.met is None or not self.met[o] or self.met[o]",
-        "planning/test_acting.py",
+        "policies/test_policy.py",
     ),
     Fault(
         "places of transitions of a black box are not told apart by label",
@@ -654,9 +654,9 @@ EXPLORATION = (
     ),
     Fault(
         "the step into the unknown pays nothing",
-        "exploration/estimate.py",
-        "exits[1:, UNKNOWN] = self.least[:-1]",
-        "exits[1:, UNKNOWN] = self.least[1:]",
+        "tasks/model.py",
+        "exits[1:, UNKNOWN] = least[:-1]",
+        "exits[1:, UNKNOWN] = least[1:]",
         ESTIMATE,
     ),
     Fault(
@@ -664,7 +664,7 @@ EXPLORATION = (
         "tasks/extremes.py",
         "spec.discount * best[h + 1]",
         "best[h + 1]",
-        f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts",
+        f"{DISCOUNTED_PLANS}::test_a_plan_and_its_certificate_are_those_for_a_machine_that_halts",
     ),
     Fault(
         "losses in draws are not discounted",
@@ -772,10 +772,10 @@ OUTSIDE = (
     ),
     Fault(
         "an agent is asked about the wrong machine state",
-        "planning/agents.py",
-        "shown(o, m)",
-        "shown(o, 0)",
-        "planning/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy",
+        "policies/agents.py",
+        "beside(np.int64(o), np.int64(m))",
+        "beside(np.int64(o), np.int64(0))",
+        "policies/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy",
     ),
     Fault(
         "an interval around 1 that could be level is called lower",
