@@ -30,13 +30,13 @@ Q_LEARNING = "learners/test_q_learning.py"
 OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
 POLICIES = f"{EXACT}::test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimum"
 OCCUPANCY = f"{EXACT}::test_occupancy_is_that_of_the_product_and_accounts_for_the_value"
-THREADS = f"{EXACT}::test_two_threads_find_the_optimum_of_the_explicit_product"
 ROWS = "kernels/test_rows.py"
 FORMULAS = "learners/test_plans_against_formulas.py"
-UCBVI = f"{FORMULAS}::test_ucbvi_plans_are_those_of_the_formulas"
-MONOTONE = f"{FORMULAS}::test_ucbvi_plans_never_rise_above_the_plans_before"
-EULER = f"{FORMULAS}::test_euler_plans_are_those_of_the_formulas"
-UCRL2 = f"{FORMULAS}::test_ucrl2_plans_are_those_of_the_formulas"
+BY_FORMULA = f"{FORMULAS}::test_plans_are_those_of_the_formulas"
+UCBVI = f"{BY_FORMULA}[ucbvi-prm] {BY_FORMULA}[ucbvi]"
+MONOTONE = f"{FORMULAS}::test_plans_never_rise_above_the_plans_before"
+EULER = f"{BY_FORMULA}[euler]"
+UCRL2 = f"{BY_FORMULA}[ucrl2-rm-l] {BY_FORMULA}[ucrl2-rm-b]"
 MATTERS = f"{FORMULAS}::test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas"
 TIES = f"{FORMULAS}::test_equal_best_actions_are_drawn_uniformly"
 MATTERS_TO_HEADROOM = "learners/test_headroom.py::test_a_plan_for_a_task_in_which_everything_matters_is_its_formula"
@@ -45,12 +45,11 @@ SIMULATE = "simulation/test_simulate.py"
 UNTIL_DONE = "simulation/test_until_done.py"
 AT_ONCE = "simulation/test_at_once.py"
 SHOWN = f"{SIMULATE}::test_what_a_learner_is_shown_adds_up"
-REPLAY = f"{SIMULATE}::test_a_run_is_its_plain_replay"
+REPLAY = f"{SIMULATE}::test_a_run_is_its_plain_replay_and_the_same_in_one_compiled_loop"
 PLANS = f"{SIMULATE}::test_the_value_of_every_plan_is_that_of_its_policy"
 REGRET = f"{SIMULATE}::test_regret_never_falls_and_is_the_sum_of_what_each_policy_lacks"
 LAWS = f"{SIMULATE}::test_starts_and_rewards_are_drawn_from_their_laws"
 ONE_LOOP = f"{SIMULATE}::test_a_run_in_one_compiled_loop_is_the_one_that_asks_for_each_plan"
-MATTERS_IN_RUNS = "simulation/test_everything_matters.py"
 SEEDS = "simulation/test_seeds.py"
 BOX = "simulation/test_black_box.py"
 BOX_COUNTS = "simulation/test_box_counts.py"
@@ -140,7 +139,7 @@ KERNELS = (
         "kernels/exact.py",
         'total += starts[i]["prob"] * table',
         "total = table",
-        MATTERS_IN_RUNS,
+        REPLAY,
     ),
     Fault(
         "values are computed only where the first step can be",
@@ -542,7 +541,7 @@ SIMULATION = (
         "simulation/loop.py",
         "np.concatenate((log.plans, _room_for_plans(len(log.plans))))",
         "np.concatenate((_room_for_plans(len(log.plans)), log.plans))",
-        f"{MATTERS_IN_RUNS}::test_no_plan_is_lost_however_many_there_are",
+        f"{SIMULATE}::test_no_plan_is_lost_however_many_there_are",
     ),
     Fault(
         "a learner's arrays are played without a check",
