@@ -78,6 +78,7 @@ test-deep: export OMP_NUM_THREADS = 1
 test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
 	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k 'deep or away'
+	$(DEEP)/bin/python -m pytest tests/test_benchmarks.py -m slow -k deep
 
 # The oldest packages that pyproject.toml allows, and the newest, each in an environment of its own.
 test-versions:
