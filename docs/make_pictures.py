@@ -11,12 +11,12 @@ from pathlib import Path
 
 import concept_pictures
 import numpy as np
-from concept_pictures import svg_of
 
 import praemia
 from praemia.pictures.episodes import save_gif
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import GREY, PAPER, Area, Item, Scene, Text, place
+from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.report.styles import STYLES
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -25,9 +25,7 @@ WAREHOUSE = praemia.envs.warehouse(size=4)
 
 def regret() -> str:
     """Draw what the code of the README draws."""
-    return svg_of(
-        praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8).figure
-    )
+    return praemia.compare(WAREHOUSE, ["headroom", "ucbvi-prm", "ucbvi"], num_episodes=10_000, num_runs=8).figure.svg
 
 
 def lost() -> str:
@@ -45,16 +43,17 @@ def lost() -> str:
 
 
 def environments() -> str:
-    """Draw six of the built-in environments side by side."""
-    names = ("riverswim-5", "warehouse-5", "rooms-9", "office-map1-exp1", "generated-maze-42", "craft-0-task10")
+    """Draw the maps of six built-in environments side by side."""
+    names = ("riverswim-5", "warehouse-5", "rooms-9", "generated-lake-42", "generated-maze-42", "office-map1-exp1")
     items: list[Item] = []
-    for column, name in enumerate(names):
-        drawn = praemia.envs.make(name).draw().scene
-        scale = 140 / max(drawn.width, drawn.height)
-        x, y = 160 * column + 10 + (140 - scale * drawn.width) / 2, 10 + (140 - scale * drawn.height) / 2
-        items += place(drawn.items, x, y, scale)
-        items.append(Text(160 * column + 80, 168, name, 12, anchor="middle"))
-    return page(160 * len(names), 178, items, "Six of the built-in environments")
+    x, high = 12.0, 130.0
+    for name in names:
+        bare = map_scene(task_picture(praemia.envs.make(name)))
+        scale = min(160 / bare.width, high / bare.height)
+        items += place(bare.items, x, 10 + (high - scale * bare.height) / 2, scale)
+        items.append(Text(x + scale * bare.width / 2, high + 28, name, 13, anchor="middle"))
+        x += max(scale * bare.width, 8.0 * len(name)) + 16
+    return page(x, high + 42, items, "Six of the built-in environments")
 
 
 def page(width: float, height: float, items: list[Item], title: str) -> str:

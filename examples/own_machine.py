@@ -1,7 +1,7 @@
 """Write your own machine, combine it with a built-in environment, and look at the best policy.
 
-A courier in the 4 × 4 warehouse works in rounds: item, delivery, and again. A delivery pays 1 when someone is there
-to sign for it (9 times out of 10) and 0.5 when the parcel is left at the door.
+A courier in the 4 × 4 warehouse works in rounds: item, delivery, and again. A delivery has reward 1 when someone is
+there to sign for it (9 times out of 10) and 0.5 when the parcel is left at the door.
 """
 
 from praemia import MachineBuilder, envs, occupancy, save_task, solve

@@ -34,8 +34,6 @@ def actions(experience: Experience, rng: np.random.Generator) -> np.ndarray[Any,
 
 
 class Fair(Learner):
-    """Play at random, from the run's own generator."""
-
     name: ClassVar[str] = "fair"
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
@@ -43,22 +41,16 @@ class Fair(Learner):
 
 
 class Unseeded(Fair):
-    """Draw from a generator of its own."""
-
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         return LearnerPlan(actions(experience, np.random.default_rng()))
 
 
 class OutOfRange(Fair):
-    """Take an action that there is not."""
-
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         return LearnerPlan(actions(experience, rng) + experience.spec.num_actions)
 
 
 class Remembering(Fair):
-    """Keep something from run to run."""
-
     runs: list[int] = field(default_factory=list)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
@@ -67,27 +59,19 @@ class Remembering(Fair):
 
 
 class Arrays(Fair):
-    """Have a parameter that is no plain data."""
-
     weights: Any = field(default_factory=lambda: np.ones(2))
 
 
 @dataclass(kw_only=True)
 class Changeable:
-    """Look like a learner without being one."""
-
     name: ClassVar[str] = "changeable"
 
 
 class Nameless(Fair):
-    """Have no name."""
-
     name: ClassVar[str] = ""
 
 
 class Writing(Fair):
-    """Write into experience."""
-
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         visits = experience.visits
         visits += 1
@@ -95,15 +79,11 @@ class Writing(Fair):
 
 
 class NoPlan(Fair):
-    """Return a policy and no plan."""
-
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         return actions(experience, rng)  # type: ignore[return-value]
 
 
 class WithBonus(Fair):
-    """Pass a bonus of a wrong shape, or with numbers that are none."""
-
     bonus: Any = 0.0
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
@@ -111,8 +91,6 @@ class WithBonus(Fair):
 
 
 class Backwards(Fair):
-    """Ask for a step that there is not, or pass values of a wrong shape."""
-
     step: int = 0
     more: int = 0
 
@@ -123,8 +101,6 @@ class Backwards(Fair):
 
 
 class NeedsArgument(Fair):
-    """Have a parameter without a default."""
-
     size: int
 
 

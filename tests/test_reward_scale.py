@@ -5,7 +5,9 @@ Scaling by a power of two changes no rounding, so that everything is exactly sca
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,10 @@ from hypothesis import strategies as st
 
 import praemia
 from praemia import Reward, Task, TrajectoryReward, evaluate, learners, simulate, solve
+from praemia.cli import execute
 from praemia.pictures.policy_page import PolicyView
 from praemia.planning.exact import losses, max_losses
+from praemia.text_tables import number
 
 EXACT, ROUNDED = (2.0**-40, 2.0**40), (1e-12, 1e12)
 COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "qr-max", "crm", "random", "optimal")
@@ -121,6 +125,15 @@ def test_a_comparison_has_the_same_ratios_and_verdicts(factor: float) -> None:
         assert_scaled(theirs.final, ours.final, factor)
     assert found.series[0].final.min() > 0.0  # ``random`` loses in any unit
     assert not found.series[2].final.any()
+
+
+def test_small_regrets_are_shown_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = scaled(praemia.envs.make("warehouse-2"), 1e-9)
+    run = simulate(task, "random", 20)
+    assert f" regret {number(run.regret[-1])}" in repr(run)
+    praemia.save_task(task, tmp_path / "small.yaml")
+    assert execute(["run", str(tmp_path / "small.yaml"), "--learner", "random", "--episodes", "20"]) == 0
+    assert re.search(r"^random +\d\.\d\d×10\^−\d+ ± ", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("factor", [*EXACT, *ROUNDED])

@@ -24,7 +24,7 @@ def stubs() -> dict[Path, str]:
     own = by_home(learners._HOME_OF)
     own["praemia.learners.registry"] = ["kind_of", "make", "names", "register"]
     return {
-        PACKAGE / "__init__.pyi": stub({"praemia": list(praemia._MODULES), **homes}, ["__version__: str"]),
+        PACKAGE / "__init__.pyi": stub({**homes}, ["__version__: str"]),
         PACKAGE / "learners" / "__init__.pyi": stub(own, []),
         PAGES / "learners.md": page("learners", learner_rows()),
         PAGES / "environments.md": page("environments", environment_rows()),

@@ -1,4 +1,4 @@
-"""Cards of the built-in environments, on their page of the site: a picture, and for each name its sizes and optimum."""
+"""Cards of the built-in environments, on their page of the site: pictures of environment and machine, sizes, optima."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ HEADER = re.compile(r"^\| name \|.*\n\|---.*$", re.MULTILINE)
 
 
 def pictures() -> dict[str, str]:
-    """Return the picture of each family, that of its first example, as an SVG file of the site."""
-    return {f"pictures/{family}-card.svg": envs.make(first_example(family)).draw().svg for family in FAMILIES}
+    """Return the pictures of each family, those of its first example and its machine, as SVG files of the site."""
+    made = {}
+    for family in FAMILIES:
+        task = envs.make(first_example(family))
+        made[f"pictures/{family}-card.svg"] = task.draw().svg
+        made[f"pictures/{family}-machine.svg"] = task.machine.draw().svg
+    return made
 
 
 def first_example(family: str) -> str:
@@ -40,6 +45,7 @@ def card(family: str, header: str, rows: dict[str, str]) -> str:
         "<div markdown>",
         "\n".join([header, *(rows[example] for example in entry.examples)]),
         f"[`{name}`]({name}.md), in Gymnasium `{entry.gymnasium_id}`",
+        f"![The machine of {first_example(family)}](../pictures/{family}-machine.svg)",
         "</div>\n\n</div>",
     ]
     return "\n\n".join(parts)

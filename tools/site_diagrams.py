@@ -1,4 +1,4 @@
-"""Draw the machines of patterns: pages contain them as Mermaid text, which an offline site cannot draw."""
+"""Draw the machines of patterns, below the items of a list that begin with a call of one."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ import re
 
 from praemia import RewardMachine, patterns
 
-# A call of a pattern in the text, and the first diagram below it.
-DIAGRAM = re.compile(
-    r"(?P<before>`praemia\.patterns\.(?P<name>\w+)\((?P<arguments>[^`]*)\)`[^#]*?)^```mermaid\n.*?^```$",
-    re.DOTALL | re.MULTILINE,
-)
+ITEM = re.compile(r"^- `praemia\.patterns\.(?P<name>\w+)\((?P<arguments>[^`]*)\)`.*$", re.MULTILINE)
 
 
 def draw_patterns(text: str) -> str:
-    """Replace each diagram of a pattern by a picture of its machine."""
-    return DIAGRAM.sub(lambda found: found["before"] + picture(found["name"], found["arguments"]), text)
+    """Put the machine of a pattern below the item that calls it."""
+    return ITEM.sub(lambda item: f"{item[0]}\n\n    {picture(item['name'], item['arguments'])}\n", text)
 
 
 def picture(name: str, arguments: str) -> str:

@@ -13,7 +13,7 @@ from site_diagrams import draw_patterns
 from site_formulas import plain_bars, spoiled
 from site_links import ELSEWHERE, site_links
 from site_mathml import with_mathml
-from site_notebooks import run_all
+from site_notebooks import download, run_all, with_download
 from site_reference import navigation, pages, with_learners
 
 LOG = logging.getLogger("mkdocs.hooks")  # a warning ends a strict build
@@ -32,10 +32,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Run the tutorials and add the pages that are not files of docs/."""
+    """Run the tutorials, and add their notebooks and the pages that are not files of docs/."""
     notebooks = {file.src_uri: file.content_string for file in files if file.src_uri.startswith("tutorials/")}
-    _tutorials.update(run_all(notebooks, ROOT / "examples"))
+    shown = run_all(notebooks, ROOT / "examples")
+    _tutorials.update({page: with_download(text, f"{Path(page).stem}.ipynb") for page, text in shown.items()})
     made = {**pages(ROOT), **pictures()}
+    made |= {page.removesuffix(".md") + ".ipynb": download(text) for page, text in notebooks.items()}
     for page, file in FROM_ROOT.items():
         made[page] = site_links((ROOT / file).read_text(encoding="utf-8"), file, page)
     for page, text in made.items():

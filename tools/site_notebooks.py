@@ -1,6 +1,7 @@
 """Run the tutorials, which are text notebooks, in a Jupyter kernel, and show the output under each cell.
 
-What a cell or a command prints must be what the tutorial shows: this is the only place where tutorials run.
+What a cell or a command prints must be what the tutorial shows: this is the only place where tutorials run. The site
+also has each as a notebook to download.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import os
+import re
 import shlex
 import shutil
 import tempfile
@@ -21,6 +23,8 @@ from shown_output import Part, blocks, parts, require_agreement
 
 SECONDS = 600
 SETUP = "%config InlineBackend.figure_formats = ['svg']"
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another page of the site
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 COMMAND = "from praemia import cli\ncli.praemia.main({!r}, prog_name='praemia', standalone_mode=False)"
 IMAGES = ("image/svg+xml", "image/png")
 
@@ -64,6 +68,22 @@ def cells_of(text: str) -> list[Any]:
     return cells
 
 
+def download(text: str) -> str:
+    """Return a tutorial as the content of a notebook, without outputs; links to other pages become their text."""
+    cells = jupytext.reads(text, fmt="md").cells
+    for number, cell in enumerate(cells):
+        cell.id, cell.metadata = f"cell-{number}", {}
+        if cell.cell_type != "code":
+            cell.source = LINK.sub(r"\1", cell.source)
+    return str(nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL)))
+
+
+def with_download(page: str, file: str) -> str:
+    """Put a link to the notebook below the title of a page."""
+    title, _, rest = page.partition("\n")
+    return f"{title}\n\n[Download as a notebook]({file}){{: download }}\n{rest}"
+
+
 def show(cell: Any) -> str:
     """Return a cell as Markdown, with its outputs, which must be those that it says it has."""
     if cell.cell_type != "code":
@@ -89,7 +109,7 @@ def output_blocks(output: Any, source: str) -> list[str]:
 
 
 def in_comments(text: str, source: str) -> bool:
-    """Tell whether the cell's comments already contain every printed line."""
+    """Whether the cell's comments already contain every printed line."""
     comments = {line.rpartition("# ")[2].strip() for line in source.splitlines() if "# " in line}
     return all(line.strip() in comments for line in text.splitlines() if line.strip())
 

@@ -82,13 +82,15 @@ def name_page(name: str, thing: Any) -> str:
     """Return the page of a public name: a directive that mkdocstrings fills in.
 
     The directive names the defining module, because some packages have a module and a function of the same name.
-    A pattern also shows the machine of its example.
+    A pattern also shows the machine of its example, a learner the table of its parameters.
     """
     shown = (
         f"::: {thing.__module__}.{thing.__qualname__}\n    options:\n      heading: {name}\n      toc_label: {name}\n"
     )
     example = PATTERN_CALL.search(inspect.getdoc(thing) or "")
-    return shown + (f"\n{picture(*example.groups())}\n" if example else "")
+    shown += f"\n{picture(*example.groups())}\n" if example else ""
+    built_in = [own for own, place in BUILT_IN.items() if place == f"{thing.__module__}:{thing.__qualname__}"]
+    return "\n".join([shown, *map(parameters, built_in)])
 
 
 def with_learners(text: str) -> str:
@@ -106,9 +108,12 @@ def learner(module: str) -> str:
 
 
 def parameters(name: str) -> str:
-    """Return the parameters of a learner as a table."""
-    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in describe_learner(name)["parameters"]]
-    return "\n".join([f"| parameters of `{name}` | |", "|---|---|", *rows])
+    """Return the parameters of a learner as the table that ``praemia learners NAME`` prints."""
+    rows = [f"**Parameters of `{name}`**\n", "| parameter | default | range | what it does |", "|---|---|---|---|"]
+    for item in describe_learner(name)["parameters"]:
+        ends = " … ".join(f"{end:g}" for end in item["range"] or ())
+        rows.append(f"| `{item['name']}` | {item['default']} | {ends} | {item['help']} |")
+    return "\n".join(rows)
 
 
 def commands_page() -> str:

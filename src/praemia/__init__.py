@@ -21,9 +21,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
 
+from praemia.lazy import lazy
 from praemia.learners import _CLASSES as LEARNERS
 
 __version__ = version("praemia")
@@ -54,49 +54,18 @@ _HOMES = {
     "praemia.learners": ("Learner", "LearnerPlan", "Experience", "plan_with_bonus", *LEARNERS, "UCRL2RM"),
     "praemia.tasks.spec": ("TaskSpec",),
     "praemia.errors": ("PraemiaError",),
+    "praemia": ("envs", "labels", "patterns", "learners", "testing", "theory", "deep"),
 }
-_MODULES = ("envs", "labels", "patterns", "learners", "testing", "theory", "deep")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*_HOME_OF, *_MODULES]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"praemia.{name}")
-    if name in _HOME_OF:
-        return getattr(import_module(_HOME_OF[name]), name)
-    raise AttributeError(f"module 'praemia' has no attribute {name!r}")
+__all__ = [*_HOME_OF]
+__getattr__ = lazy(__name__, _HOME_OF)
 
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-def _register_environments() -> None:
-    import_module("praemia.envs.registry").register()
-
-
-class _OnGymnasium:
-    """Register the environments once Gymnasium is imported: praemia alone is imported without it, and so faster."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "gymnasium":
-            return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
-        spec: Any = find_spec(name)
-        if spec is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: Any) -> None:
-                execute(module)
-                _register_environments()
-
-            spec.loader.exec_module = exec_module
-        return spec
-
-
-if "gymnasium" in sys.modules:
-    _register_environments()
-else:
-    sys.meta_path.insert(0, _OnGymnasium())  # type: ignore[arg-type]
+# Gymnasium knows the environments from here on. The command imports what it uses: its help is there at once.
+if "praemia" not in {Path(word).stem for word in sys.orig_argv[1:3]}:
+    import_module("praemia.envs")

@@ -72,3 +72,11 @@ def steps_left(horizon: int, discount: float) -> NDArray[np.float64]:
     for h in range(horizon - 1, -1, -1):
         value[h] = 1.0 + discount * value[h + 1]
     return value
+
+
+def students_half_width(values: NDArray[np.float64], confidence: float) -> float:
+    """Return t·s/√n, half the width of Student's interval for the mean of two values or more."""
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(len(values) - 1, (1.0 + confidence) / 2.0))
+    return quantile * float(values.std(ddof=1)) / math.sqrt(len(values))

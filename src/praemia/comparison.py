@@ -4,40 +4,32 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from praemia import learners as registry
-from praemia.activity import Display, display, say
+from praemia.activity import Display, display
 from praemia.envs.black_box import BlackBox
-from praemia.errors import LearnerFailure, MissingExtraError, ParameterError, require, require_whole
+from praemia.errors import LearnerFailure, ParameterError, require_whole
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
-from praemia.experiments.runner import MAX_JOBS, engine, run_in_memory
+from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.planning.exact import evaluate
 from praemia.planning.sampled import SampledEvaluation
-from praemia.report.compared import RegretComparison, ReturnComparison
+from praemia.report.compared import Comparison
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
 from praemia.simulation.simulate import check_run
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
 
-Outcome: TypeAlias = tuple[Run, SampledEvaluation | None]  # a run, and in a black box the score of what it has learned
+Scores: TypeAlias = tuple[tuple[SampledEvaluation, ...], ...]
 Work: TypeAlias = tuple[str, Learner, tuple[int, ...]]  # the learner's title, the learner, the seed
 
 
-@overload
 def compare(
-    task: Task, learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
-) -> RegretComparison: ...
-@overload
-def compare(
-    task: BlackBox | Callable[[], BlackBox], learners: Sequence[str | Learner], num_episodes: int = ..., **options: Any
-) -> ReturnComparison: ...
-def compare(  # type: ignore[misc]  # the options are those listed here
     task: Task | BlackBox | Callable[[], BlackBox],
     learners: Sequence[str | Learner],
     num_episodes: int = 1_000,
@@ -45,11 +37,10 @@ def compare(  # type: ignore[misc]  # the options are those listed here
     num_runs: int = 8,
     seed: Seed = 0,
     jobs: int = 1,
-) -> RegretComparison | ReturnComparison:
+) -> Comparison:
     """Play several learners on a task with the same seeds, and compare their regret; in a black box their returns.
 
-    Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs. The tables
-    need no matplotlib, only the figure does.
+    Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs.
 
     Parameters
     ----------
@@ -76,83 +67,58 @@ def compare(  # type: ignore[misc]  # the options are those listed here
     key = check_run(num_episodes, seed)
     num_runs = require_whole("num_runs", num_runs, 1, MAX_RUNS)
     players = _titled(learners)
-    try:
-        require("matplotlib.figure")
-    except MissingExtraError as error:  # said before the runs: whoever wants the figure need not wait for them
-        say(f"no figure, only the tables: {error}")
     problem = task if isinstance(task, Task | BlackBox) else task()
     if not isinstance(problem, Task | BlackBox):
         raise ParameterError(f"the function made {problem!r}; expected a BlackBox")
     work = [(title, learner, (*key, number)) for number in range(num_runs) for title, learner in players.items()]
     with display() as progress:
         if require_whole("jobs", jobs, 1, MAX_JOBS) == 1:
-            outcomes = _played_here(problem, num_episodes, work, progress)
-        elif isinstance(problem, Task):
-            outcomes = _played_by_workers(problem, num_episodes, work, progress, jobs)
+            runs = _played_here(problem, num_episodes, work, progress)
         else:
-            make = _maker(problem) if isinstance(task, Task | BlackBox) else task
-            outcomes = _played_in_boxes(make, num_episodes, work, progress, jobs)
-    of_learners = [outcomes[place :: len(players)] for place in range(len(players))]
-    series = tuple(
-        Series.of(replace(run, title=title) for run, _ in own) for title, own in zip(players, of_learners, strict=True)
-    )
-    if isinstance(problem, Task):
-        return RegretComparison(problem, series)
-    scores = tuple(tuple(score for _, score in own if score is not None) for own in of_learners)
-    return ReturnComparison(problem, series, scores)
+            text = _portable(problem, task)
+            parts = [(LearnerChoice.of_learner(own, title), seed) for title, own, seed in work]
+            items = [Job(text, choice, num_episodes, seed) for choice, seed in parts]
+            runs, failures = run_in_memory(items, num_workers=jobs, progress=progress)
+            if failures:
+                raise LearnerFailure(failures[0].message)
+        members = tuple(
+            Series.of(replace(run, title=title) for run in runs[place :: len(players)])
+            for place, title in enumerate(players)
+        )
+        scores: Scores = ()
+        if isinstance(problem, BlackBox):  # in episodes that are the same for all learners
+            scores = tuple(tuple(evaluate(problem, run, seed=run.seed[-1]) for run in own.runs) for own in members)
+    return Comparison(problem, members, scores)
 
 
-def _outcome(
-    task: Task | BlackBox,
-    learner: Learner,
-    num_episodes: int,
-    seed: tuple[int, ...],
-    on_progress: Callable[[int], None] | None = None,
-) -> Outcome:
-    """Play a run; in a black box evaluate its policy, in episodes that are the same for all learners of this number."""
-    run = simulate(task, learner, num_episodes, seed, on_progress=on_progress)
-    return run, evaluate(task, run, seed=seed[-1]) if isinstance(task, BlackBox) else None
-
-
-def _played_here(task: Task | BlackBox, num_episodes: int, work: Sequence[Work], progress: Display) -> list[Outcome]:
+def _played_here(task: Task | BlackBox, num_episodes: int, work: Sequence[Work], progress: Display) -> list[Run]:
     """Play all runs in this process, one after the other."""
-    report, total, outcomes = progress.count("episodes"), len(work) * num_episodes, list[Outcome]()
+    report, total, runs = progress.count("episodes"), len(work) * num_episodes, list[Run]()
     for _, learner, seed in work:
-        before = len(outcomes) * num_episodes
+        before = len(runs) * num_episodes
 
         def report_all(done: int, before: int = before) -> None:
             report(before + done, total)
 
-        outcomes.append(_outcome(task, learner, num_episodes, seed, report_all))
-    return outcomes
+        runs.append(simulate(task, learner, num_episodes, seed, on_progress=report_all))
+    return runs
 
 
-def _played_by_workers(
-    task: Task, num_episodes: int, work: Sequence[Work], progress: Display, num_workers: int
-) -> list[Outcome]:
-    text = TaskText(task.name, dump(task))
-    jobs = [Job(text, LearnerChoice.of_learner(own, title), num_episodes, seed) for title, own, seed in work]
-    runs, failures = run_in_memory(jobs, num_workers=num_workers, progress=progress)
-    if failures:
-        raise LearnerFailure(failures[0].message)
-    return [(run, None) for run in runs]
+@dataclass(frozen=True)
+class _Made(TaskText):
+    """A black box that a function makes: it has no text."""
+
+    function: Callable[[], Task | BlackBox] = field(kw_only=True)
+
+    def make(self) -> Task | BlackBox:
+        return self.function()
 
 
-def _played_in_boxes(
-    make: Callable[[], BlackBox], num_episodes: int, work: Sequence[Work], progress: Display, num_workers: int
-) -> list[Outcome]:
-    """Play all runs in worker processes, each of which makes the box."""
-    report, outcomes = progress.count("runs"), list[Outcome]()
-    with engine(num_workers, None) as executor:
-        for outcome in executor.map(partial(_outcome_in_made, make, num_episodes), work):
-            outcomes.append(outcome)
-            report(len(outcomes), len(work))
-    return outcomes
-
-
-def _outcome_in_made(make: Callable[[], BlackBox], num_episodes: int, item: Work) -> Outcome:
-    _, learner, seed = item
-    return _outcome(make(), learner, num_episodes, seed)
+def _portable(problem: Task | BlackBox, given: object) -> TaskText:
+    """Return what makes a task, or a black box as it was given, again in another process."""
+    if isinstance(problem, Task):
+        return TaskText(problem.name, dump(problem))
+    return _Made(problem.name, "", function=given if callable(given) else _maker(problem))
 
 
 def _maker(box: BlackBox) -> Callable[[], BlackBox]:

@@ -146,7 +146,6 @@ def unknown_name(kind: str, name: object, choices: Iterable[object], hint: str =
 EXTRAS = {
     "PIL": ("pictures in pixels need Pillow", "plot"),
     "distributed": ("an engine needs Dask", "dask"),
-    "matplotlib.figure": ("figures need matplotlib", "plot"),
     "pandas": ("data frames need pandas", "frames"),
     "pygraphviz": ("drawing needs pygraphviz", "diagrams"),
 }

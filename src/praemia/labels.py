@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_distinct
-from praemia.machines.labels import Label, several
+from praemia.machines.labels import Label, distinct_names, several
 from praemia.machines.predicates import ACTION, BEFORE, OBSERVATION, WORDS, Meaning, PredicateParser, Reference
 from praemia.machines.syntax import mistake
 
@@ -30,7 +30,9 @@ class Predicates:
     def __init__(self, texts: Mapping[str, str], names: Iterable[str] | None = None) -> None:
         if not isinstance(texts, Mapping):
             raise ModelError(f"predicates {texts!r}; expected a dictionary from propositions to predicates")
-        self.texts = dict(texts)
+        self.texts = dict(zip(distinct_names("proposition", texts), texts.values(), strict=True))
+        if "" in self.texts:
+            raise ModelError(f"the predicate {self.texts['']!r} is for the proposition ''; give it a name")
         self.names = None if names is None else several("names", names)
         require_distinct("name", self.names or ())
         for name in self.names or ():

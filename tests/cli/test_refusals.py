@@ -68,6 +68,8 @@ REFUSED = [
     ("show warehouse-3 --episode 3 -o a.svg", "cannot play an episode into 'a.svg'"),
     ("watch warehouse-3 -o a.pdf", "expected a file .html"),
     ("report empty", "no runs to report on"),
+    ("report nowhere", "nowhere: no such folder"),
+    ("report .", "not a folder of praemia's runs"),
     ("report empty --curves", "give a file with --csv"),
     # options
     *(
@@ -91,7 +93,7 @@ REFUSED = [
     (f"run riverswim-3 --jobs {LONG}", "is not a valid integer range"),
     (f"run riverswim-3 --jobs {'1' * 30} --runs 2 --out out", "expected an integer from 1 to 10,000"),
     ("run riverswim-5 --set bonus_scale=1 --set bonus-scale=2", "--set bonus_scale is given twice"),
-    (f"reproduce --shard 1/{LONG} --out out", "expected I/N, such as 1/3"),
+    *((f"reproduce --shard {s} --out out", "expected I/N") for s in ("0/3", "4/3", "1", "a/b", "1/0", f"1/{LONG}")),
     ("reproduce --decide --shard 1/2 --out out", "--decide"),
     (
         f"reproduce --task riverswim-5 --runs 1 --engine tcp://127.0.0.1:{'1' * 30} --out out",

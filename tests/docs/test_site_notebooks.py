@@ -63,3 +63,20 @@ def test_a_cell_or_a_command_that_prints_other_than_shown_is_refused(tool: Any, 
     cell = tool.cells_of(TUTORIAL)[place]
     with pytest.raises(AssertionError, match=f"prints:\n{text}"):
         tool.show(printed(cell, text))
+
+
+def test_the_notebook_to_download_has_the_cells_of_the_page(tool: Any) -> None:
+    import nbformat
+
+    text = TUTORIAL + "\nNext: [your own grid](own-grid.md), [Gymnasium](https://gymnasium.farama.org).\n"
+    notebook = nbformat.reads(tool.download(text), as_version=4)
+    nbformat.validate(notebook)
+    assert [cell.source for cell in notebook.cells if cell.cell_type == "code"] == ["x = 1 + 1\nprint(x)  # 2"]
+    assert notebook.cells[-1].source.endswith("Next: your own grid, [Gymnasium](https://gymnasium.farama.org).")
+    assert tool.download(text) == tool.download(text)
+
+
+def test_a_link_to_the_notebook_stands_below_the_title(tool: Any) -> None:
+    assert tool.with_download("# A\n\nText.\n", "a.ipynb") == (
+        "# A\n\n[Download as a notebook](a.ipynb){: download }\n\nText.\n"
+    )

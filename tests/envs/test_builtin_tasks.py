@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from praemia import RewardMachine, Task, envs, solve
-from praemia.envs.craft import LEGEND, PLACES
+from praemia import RewardMachine, envs, solve
+from praemia.envs.craft import LEGEND
 from praemia.envs.generated_machines import collect, errands, prices
 from praemia.errors import PraemiaError
 
@@ -14,15 +14,6 @@ from praemia.errors import PraemiaError
 def total(machine: RewardMachine, *labels: str) -> float:
     """Return the mean return of a word; a label is written as its propositions."""
     return float(machine.expected_rewards([label.split() for label in labels]).sum())
-
-
-def reachable(task: Task) -> set[int]:
-    dense = task.mdp.to_dense().max(axis=1)
-    found, edge = set(), set(np.flatnonzero(task.mdp.start_probs).tolist())
-    while edge:
-        found |= edge
-        edge = {int(z) for o in edge for z in np.flatnonzero(dense[o])} - found
-    return found
 
 
 # Machines
@@ -108,32 +99,6 @@ def test_the_far_coffee_has_a_reward_of_a_thousand_and_the_first_one_taken_count
 # Maps
 
 
-@pytest.mark.parametrize("size", [5, 9, 13])
-def test_two_rooms_are_the_inside_without_the_inner_wall(size: int) -> None:
-    task = envs.two_rooms(size)
-    assert task.num_observations == (size - 2) ** 2 - (size - 2) + 1
-    assert len(reachable(task)) == task.num_observations
-    names = list(task.mdp.observation_names or ())
-    middle = size // 2
-    door, left, right = (names.index(f"{middle},{middle + by}") for by in (0, -1, 1))
-    up = task.mdp.to_dense()[door, 0]  # into the wall
-    np.testing.assert_allclose(up[[door, left, right]], [0.8, 0.1, 0.1], rtol=1e-15)
-
-
-def test_the_office_has_its_rooms_and_doors() -> None:
-    grid_map = envs.office("coffee").mdp.map
-    assert grid_map.cells.shape == (9, 12)
-    assert sorted("".join(grid_map.letters.ravel()).replace(".", "")) == sorted("******ccmoABCDS")
-    # 3 upright inner walls of 9 and 2 level ones of 12, less 6 doors to the side and 4 + 2 up and down.
-    assert sum(int(walls.sum()) for walls in grid_map.thin_walls) == 3 * 9 + 2 * 12 - 6 - 4 - 2
-    assert len(reachable(envs.office("coffee"))) == 108
-
-
-@pytest.mark.parametrize(("number", "cells"), {0: 10 * 10, 1: 9 * 12, 2: 12 * 12, 3: 15 * 15, 4: 15 * 15}.items())
-def test_published_maps_have_as_many_cells_as_published(number: int, cells: int) -> None:
-    assert envs.office_map(number, 1).num_observations == cells
-
-
 def test_a_move_that_is_blocked_as_meant_stays_and_does_not_slip() -> None:
     mdp = envs.make("office-map1-exp1").mdp
     corner, below, beside = (mdp.observation_names.index(name) for name in ("0,0", "1,0", "0,1"))
@@ -142,12 +107,6 @@ def test_a_move_that_is_blocked_as_meant_stays_and_does_not_slip() -> None:
     assert dense[corner, up, corner] == 1.0
     # To the right as meant with .8, down with .1; the slip upwards is blocked and stays.
     np.testing.assert_allclose(dense[corner, right, [beside, below, corner]], [0.8, 0.1, 0.1], rtol=1e-15)
-
-
-def test_craft_maps_depend_on_their_seed_and_have_every_place() -> None:
-    one, other, same = (envs.make(f"craft-{name}").mdp.map.text for name in ("3-task10", "4-task10", "3-task2"))
-    assert one == same != other
-    assert {letter: one.count(letter) for letter in PLACES} == PLACES
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,6 @@ def test_what_cannot_fit_in_memory_is_refused_before_it_is_allocated() -> None:
         envs.make("random", observations=10_000_000, actions=10_000)
 
 
-def test_importing_environments_imports_neither_gymnasium_nor_numba() -> None:
-    code = "import sys, praemia.envs; sys.exit(bool({'gymnasium', 'numba'} & set(sys.modules)))"
+def test_importing_environments_imports_no_compiler() -> None:
+    code = "import sys, praemia.envs; sys.exit(bool({'numba', 'scipy', 'pydantic'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

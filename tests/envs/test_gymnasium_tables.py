@@ -160,20 +160,6 @@ def test_any_table_keeps_its_value(table: Table, horizon: int) -> None:
     assert solve(Task(mdp, machine, horizon)).value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [{1: "one", 2: {"two"}}, lambda o, a, z: {1: "one", 2: ["two"]}.get(z, ()), {0: (), 1: ["one"], 2: "two"}],
-)
-def test_labels_are_texts_or_sets_by_next_observation_or_from_a_function(labels: Any) -> None:
-    rules = [LabelRule("one", target=1), LabelRule("two", target=2)]
-    by_rules, found = from_gymnasium(TableEnv(BOTH_WAYS), rules), from_gymnasium(TableEnv(BOTH_WAYS), labels)
-    sets = [[mdp.label_sets[label] for label in mdp.labels] for mdp in (by_rules, found)]
-    assert sets[0] == sets[1]
-    rows = {(o, 0): dict.fromkeys(range(3), 1 / 3) for o in range(3)}
-    mdp = LabeledMDP.from_rows(3, 1, rows, labels)
-    assert [mdp.label_sets[label] for label in mdp.labels] == [set(), {"one"}, {"two"}] * 3
-
-
 @pytest.mark.parametrize("labels", [["one"], [5], {1: 5}, {"x": "one"}, 3])
 def test_labels_of_another_form_are_one_clear_error(labels: Any) -> None:
     with pytest.raises(ModelError, match="expected"):

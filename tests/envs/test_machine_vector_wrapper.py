@@ -76,7 +76,10 @@ def test_it_shows_what_a_wrapper_around_each_environment_shows(form: str, mode: 
             assert list(two[4]["label"]) == list(one[4]["label"])
         for i in np.flatnonzero(done) if mode == AutoresetMode.SAME_STEP else ():
             np.testing.assert_equal(two[4]["final_obs"][i], one[4]["final_obs"][i])
-            assert two[4]["label"][i] == one[4]["final_info"]["label"][i]
+            last, expected = two[4]["final_info"], one[4]["final_info"]
+            assert two[4]["label"][i] == last["label"][i] == expected["label"][i]
+            assert last["machine_state"][i] == expected["machine_state"][i]
+            assert last["_machine_state"][i] == last["_label"][i]
         if mode == AutoresetMode.DISABLED and done.any():
             shown = [envs.reset(options={"reset_mask": done.copy()})[0] for envs in (single, vector)]
             np.testing.assert_equal(shown[1], shown[0])

@@ -121,6 +121,21 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
     assert contents(store) == undisturbed
 
 
+@pytest.mark.skipif(not shutil.which("pgrep"), reason="needs pgrep")
+def test_ctrl_c_in_a_terminal_while_workers_start_is_one_line(experiment: Path, tmp_path: Path) -> None:
+    """A terminal interrupts all processes of a group, again and again if the user does."""
+    sweep = start(experiment, tmp_path / "store", "--jobs", "2", hold=tmp_path / "hold")
+    while subprocess.run(["pgrep", "-P", str(sweep.pid), "-f", "spawn_main"], capture_output=True).returncode:
+        assert sweep.poll() is None
+    for _ in range(3):
+        os.killpg(sweep.pid, signal.SIGINT)
+        time.sleep(0.05)
+    _, errors = sweep.communicate(timeout=PATIENCE)
+    assert sweep.returncode == 130
+    assert [line for line in errors.splitlines() if line] == [errors.splitlines()[-1]]
+    assert errors.splitlines()[-1].startswith("error: interrupted")
+
+
 @pytest.mark.slow
 def test_two_sweeps_into_one_store_do_not_damage_it(
     experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path

@@ -143,12 +143,6 @@ def test_a_mistake_is_named_with_its_place_before_anything_is_run(text: str, exp
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "a/b", "-1/2", "1/0"])
-def test_a_shard_that_makes_no_sense_is_refused(shard: str, tmp_path: Path) -> None:
-    path = write(tmp_path, GOOD)
-    assert cli.execute(["experiment", str(path), "--out", str(tmp_path / "out"), "--shard", shard, "--jobs", "1"]) == 2
-
-
 def test_an_experiment_may_be_as_long_as_a_number_of_steps(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nruns: 1\nsteps: 25\n")
     experiment = load_experiment(tmp_path / "mine.yaml")
@@ -158,6 +152,3 @@ def test_an_experiment_may_be_as_long_as_a_number_of_steps(tmp_path: Path) -> No
     assert not failures
     assert [Job.of(run) for run in runs] == jobs
     assert int(runs[0].steps.sum()) == 30
-    (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nepisodes: 3\nsteps: 25\n")
-    with pytest.raises(PraemiaError, match="both episodes and steps"):
-        load_experiment(tmp_path / "mine.yaml")

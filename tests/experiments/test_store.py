@@ -36,7 +36,12 @@ def performed(job: Job) -> Run:
 def test_a_stored_run_says_what_simulate_said(tmp_path: Path) -> None:
     job, store = a_job(), Store.create(tmp_path / "store")
     run = praemia.simulate(praemia.envs.make("riverswim-5"), praemia.UCBVIPRM(), 300, seed=(3, 0))
+    assert store.read(job) is None
+    assert performed(job).to_bytes() == performed(job).to_bytes() != performed(a_job(run=1)).to_bytes()
     store.write(performed(job))
+    assert Store.open(tmp_path / "store").read(a_job(run=1)) is None
+    about = json.loads((store.path_of(job).parent / "about.json").read_text())
+    assert about["learner"]["parameters"]["bonus_scale"] == 0.001
     stored = store.read(job)
     assert Job.of(stored) == job
     for name in ("regret", "plan_episodes", "returns", "final_policy"):
@@ -44,30 +49,12 @@ def test_a_stored_run_says_what_simulate_said(tmp_path: Path) -> None:
     assert np.array_equal(stored.optimistic_values, run.optimistic_values, equal_nan=True)
     assert (stored.versions, stored.seed, stored.learner) == (run.versions, run.seed, run.learner)
     assert stored.title == "paper"
-
-
-def test_a_job_gives_the_same_bytes_every_time() -> None:
-    assert performed(a_job()).to_bytes() == performed(a_job()).to_bytes()
-    assert performed(a_job()).to_bytes() != performed(a_job(run=1)).to_bytes()
-
-
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    store, job = Store.create(tmp_path / "store"), a_job()
-    run = performed(job)
-    assert store.read(job) is None
-    store.write(run)
-    assert store.read(job).seconds == pytest.approx(run.seconds, abs=1e-5)
-    assert Store.open(tmp_path / "store").read(a_job(run=1)) is None
-    about = json.loads((store.path_of(job).parent / "about.json").read_text())
-    assert about["learner"]["parameters"]["bonus_scale"] == 0.001
-
-
-def test_times_are_those_of_each_run(tmp_path: Path) -> None:
-    store, run = Store.create(tmp_path), performed(a_job())
-    for place in range(3):
-        store.write(replace(run, seed=(3, place), seconds=place + 0.5))
-        assert store.read(a_job(run=place)).seconds == place + 0.5
+    for place in range(3):  # times stand in a file of their own
+        store.write(replace(run, title="paper", task_text=job.task.text, seed=(3, place), seconds=place + 0.5))
     assert [found.seconds for found in store.runs()] == [0.5, 1.5, 2.5]
+    box = Store.create(tmp_path / "box")
+    box.write(replace(performed(job), optimal_value=None))
+    assert [found.optimal_value for found in box.runs()] == [None]
 
 
 def test_policies_are_kept_unless_they_are_not_wanted(tmp_path: Path) -> None:
@@ -76,14 +63,6 @@ def test_policies_are_kept_unless_they_are_not_wanted(tmp_path: Path) -> None:
         assert run_into_store([a_job()], store, num_workers=1, keep_policies=wanted) == []
         assert (store.read(a_job()).final_policy is not None) == wanted
         assert store.damaged == {}
-
-
-def test_a_run_on_a_black_box_is_kept_too(tmp_path: Path) -> None:
-    store, run = Store.create(tmp_path), replace(performed(a_job()), optimal_value=None)
-    store.write(run)
-    (stored,) = store.runs()
-    assert stored.optimal_value is None
-    assert np.array_equal(stored.returns, run.returns)
 
 
 def test_a_task_is_parsed_once_however_many_jobs_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,12 +87,6 @@ def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:
         replace(a_job(), learner=replace(a_job().learner, origin="mine.py:Mine@0123")),
     ]
     assert len({store.path_of(job) for job in jobs}) == len(jobs)
-
-
-def test_the_order_of_parameters_does_not_change_what_a_run_is() -> None:
-    learner = a_job().learner
-    turned = replace(learner, parameters=dict(reversed(list(learner.parameters.items()))))
-    assert replace(a_job(), learner=turned).digest == a_job().digest
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
@@ -175,6 +148,8 @@ def test_names_titles_and_the_place_of_a_learner_file_are_labels(tmp_path: Path)
     assert store.path_of(labelled) == store.path_of(job)
     files = [replace(job, learner=replace(job.learner, origin=f"{place}.py:Mine@0123")) for place in ("a", "b/a")]
     assert len({store.path_of(own) for own in files}) == 1
+    turned = replace(job.learner, parameters=dict(reversed(list(job.learner.parameters.items()))))
+    assert replace(job, learner=turned).digest == job.digest
 
 
 def test_damage_is_forgotten_when_the_run_is_repeated(tmp_path: Path) -> None:

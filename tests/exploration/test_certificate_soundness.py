@@ -77,7 +77,6 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
         num_actions,
         pairs,
         successors,
-        np.zeros(len(pairs), dtype=bool),
         counts[pairs, successors],
         first,
         task.horizon,
@@ -203,7 +202,7 @@ def test_the_set_withstands_an_adversary_that_a_bound_for_fixed_functions_does_n
         rules = tuple(LabelRule("pay", 0, a, int(z)) for a in range(2) for z in paid[a])
         pairs, successors = np.nonzero(counts)
         first = np.where(np.arange(SIZE) == 0, 2 * VISITS, 0)
-        seen = (pairs, successors, np.zeros(len(pairs), dtype=bool), counts[pairs, successors], first)
+        seen = (pairs, successors, counts[pairs, successors], first)
         data = Dataset(SIZE, 2, *seen, 1, Labelling(rules), True)
         plan, true = plan_from(data, machine, failure_prob=RHO), [len(part) / SIZE for part in paid]
         loss = max(true) - true[int(plan.policy[0, 0, 0])]  # type: ignore[index]

@@ -9,7 +9,6 @@ from strategies import halting, with_rewards
 
 import praemia
 from praemia import Task
-from praemia.errors import ModelError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import Posterior
@@ -82,10 +81,3 @@ def test_a_task_without_a_horizon_is_explored_over_the_steps_that_count() -> Non
     assert (data.horizon, data.discount) == (40, 0.5)
     plan = plan_from(data, task.machine)
     assert plan.optimum(task) == pytest.approx(praemia.solve(task).value, rel=1e-9)
-
-
-@pytest.mark.parametrize("discount", [0.0, -1.0, 1.5, float("nan"), True])
-def test_other_discounts_are_refused(discount: float) -> None:
-    task, data = explored(0)
-    with pytest.raises(ModelError, match="expected a number above 0 and at most 1"):
-        plan_from(data, task.machine, discount=discount)

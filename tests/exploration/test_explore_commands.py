@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import praemia
-from praemia import LabeledMDP, LabelRule, Task
 from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
@@ -140,15 +139,6 @@ def test_bad_input_is_one_message_and_nothing_is_written(
     assert data.read_bytes() == before
 
 
-def test_data_of_another_size_is_refused_before_anything_is_played(
-    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("praemia.exploration.explore", lambda *_, **__: pytest.fail("it was explored"))
-    for task, seed in (("warehouse-4", "1"), ("riverswim-5", "1"), ("warehouse-3", "0")):
-        assert execute(["explore", task, "--append", "--seed", seed, "--out", str(data)]) == 2
-    assert capsys.readouterr().err.count("error: ") == 3
-
-
 def test_a_machine_without_rewards_has_a_plan_and_a_certificate(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,14 +153,15 @@ def test_a_machine_without_rewards_has_a_plan_and_a_certificate(
     assert (certificate["bound"], certificate["largest"], certificate["vacuous"]) == (0.0, 0.0, False)
 
 
-def test_a_machine_may_read_names_that_need_quotes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = {(o, 0): {min(3, o + 1): 1.0} for o in range(4)}
-    rules = [LabelRule("at(A)", target=3), LabelRule("true", target=1)]
-    machine = praemia.MachineBuilder("q", propositions=("at(A)", "true")).edge("q", '"at(A)"', "q", reward=1).build()
-    task = Task(LabeledMDP.from_rows(4, 1, rows, labels=rules, start=0), machine, 4, "row")
-    file, text = tmp_path / "data.npz", tmp_path / "row.yaml"
-    praemia.explore(task, num_episodes=20).save(file)
-    praemia.save_task(task, text)
-    assert execute(["plan", str(file), "--machine", str(text), "--draws", "40", "--json"]) == 0
-    (plan,) = json.loads(capsys.readouterr().out)["machines"]
-    assert plan["value"] == 2.0  # it arrives at 3 in the third step, and stays
+def test_labels_that_contradict_lose_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A threshold inside a cell labels one transition in two ways; the command ends with what was played on disk."""
+    task, file = tmp_path / "car.yaml", tmp_path / "data.npz"
+    task.write_text(
+        "gymnasium: {id: MountainCar-v0, observations: {position: 3, velocity: 1}}\n"
+        "labels: {left: position < -0.52}\nmachine: {ltlf: F left}\nhorizon: 20\n"
+    )
+    assert execute(["explore", str(task), "--episodes", "30", "--out", str(file)]) == 2
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 1
+    assert f"what was explored until then is kept in {file}" in output.err
+    assert Dataset.load(file).num_transitions > 1

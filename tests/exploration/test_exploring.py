@@ -18,7 +18,8 @@ from praemia.errors import ContradictionError, ModelError, ParameterError, Praem
 from praemia.exploration import explore, plan_from
 from praemia.exploration.environment import Environment
 from praemia.exploration.estimate import Estimate
-from praemia.exploration.explore import EULERSearch, GivenPolicy, play_given, search, uniform_at
+from praemia.exploration.explore import GivenPolicy, play_given, search, uniform_at
+from praemia.learners.euler import EULER
 from praemia.machines.builder import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
 from praemia.tasks.mdp import LabeledMDP
@@ -82,7 +83,7 @@ def test_policies_act_uniformly_at_their_target_and_as_planned_elsewhere() -> No
 def test_search_finds_policies_that_reach_their_target() -> None:
     task = riverswim(5)
     environment = Environment(task)
-    world = environment.world(EULERSearch(), 400, (3,), 4)
+    world = environment.world(EULER(), 400, (3,), 4)
     policies, lengths = search(world, lambda played: None)
     assert len(policies) == len(lengths)
     assert lengths.min() >= 1

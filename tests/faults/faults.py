@@ -559,9 +559,9 @@ SIMULATION = (
     ),
     Fault(
         "a policy of a black box acts where it was never",
-        "planning/reading.py",
-        "self.met is None or self.met[place]",
-        "self.met is None or not self.met[place] or self.met[place]",
+        "planning/acting.py",
+        "o is None or self.met is None or self.met[o]",
+        "o is None or self.met is None or not self.met[o] or self.met[o]",
         "planning/test_acting.py",
     ),
     Fault(
@@ -576,14 +576,14 @@ SIMULATION = (
 EXPLORATION = (
     Fault(
         "merged transitions are counted once each",
-        "exploration/dataset.py",
+        "exploration/merging.py",
         "np.add.at(added, places, counts)",
         "np.add.at(added, places, 1)",
         MERGING,
     ),
     Fault(
         "the starts of the other part are lost",
-        "exploration/dataset.py",
+        "exploration/merging.py",
         "first.first_counts + second.first_counts",
         "first.first_counts",
         MERGING,

@@ -221,6 +221,18 @@ def test_an_archive_that_claims_too_little_is_not_unpacked_beyond_its_claim(kind
     assert peak < 20_000_000
 
 
+def test_a_small_file_of_large_arrays_takes_no_more_memory_than_they_do(
+    whole: dict[str, bytes], tmp_path: Path
+) -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **(arrays_of(whole["run"]) | {"returns": np.zeros(10_000_000)}))
+    tracemalloc.start()
+    assert "inconsistent lengths" in refused("run", buffer.getvalue(), tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
+
+
 def test_a_dataset_that_claims_very_many_actions_is_refused(whole: dict[str, bytes], tmp_path: Path) -> None:
     data = with_header(whole["dataset"], num_actions=10**15, action_names=None)
     assert "GiB of memory" in refused("dataset", data, tmp_path, SizeError)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from praemia import RewardMachine
+from praemia import RewardMachine, save_machine
 from praemia.errors import SizeError
 from praemia.machines.diagrams import Growth
 from praemia.machines.ltlf import formula_automaton
@@ -46,6 +46,15 @@ def test_a_state_says_what_is_left() -> None:
     assert again.meanings == machine.meanings
 
 
+def test_a_sum_of_many_formulas_and_a_guard_of_many_products_are_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SizeError, match="outgrew their limit of 10,000 different leaves") as refusal:
+        RewardMachine.from_ltlf({f"F a{i}": 1.0 + i for i in range(24)}, max_states=5000)
+    assert "\n" not in str(refusal.value)
+    machine = RewardMachine.from_ltlf(f"F({' & '.join(f'(a{i} | b{i})' for i in range(20))})")
+    with pytest.raises(SizeError, match="a guard of more than 100,000 products"):
+        save_machine(machine.changed(source=None), tmp_path / "machine.yaml")
+
+
 @pytest.mark.parametrize(
     "text", [f"F(a & {'X ' * 40}b)", " & ".join(f"F a{i}" for i in range(40)), families.double_counter(8)]
 )
@@ -68,7 +77,7 @@ def test_building_can_be_interrupted() -> None:
 @pytest.mark.parametrize(
     ("text", "num_states"),
     [
-        ("X " * 800 + "a", 803),
+        ("X " * 5000 + "a", 5003),
         ("F(p" + " & X F(p" * 100 + ")" * 101, 102),
         ("(" * 20_000 + "a" + ")" * 20_000, 3),
         ("! " * 20_001 + "a", 3),

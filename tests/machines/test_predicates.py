@@ -154,6 +154,8 @@ def test_text_is_not_a_number() -> None:
     [
         (["x < 1"], None, "expected a dictionary from propositions to predicates"),
         ({"p": 3}, None, "predicate 'p' is 3; expected a text"),
+        ({5: "x < 1"}, ["x"], "the proposition 5 is not text; write '5'"),
+        ({"": "x < 1"}, ["x"], "the predicate 'x < 1' is for the proposition ''; give it a name"),
         ({"p": "x < 1"}, ["x", "x"], "name 'x' is listed twice"),
         ({"p": "x < 1"}, ["x", "and"], "names: 'and' cannot name a number"),
         ({"p": "x < 1"}, ["x", "a b"], "names: 'a b' cannot name a number"),

@@ -66,6 +66,8 @@ def test_a_reward_is_written_for_people(reward, text):
         ((0.0, 1.0), (1.5, -0.5), "probability 1.5"),
         ((0.0, 1.0), (math.nan, 1.0), "probability nan"),
         ((0.0, 1.0), (0.5, 0.4), "sum to 0.9"),
+        (("a",), (1.0,), "a reward of 'a'; expected a number"),
+        ((0.0, 1.0), (0.5, "x"), "a reward of 'x'; expected a number"),
     ],
 )
 def test_what_is_not_a_distribution_is_refused(values, probabilities, message):
@@ -78,6 +80,11 @@ def test_parameters_of_a_distribution_are_checked():
         Reward.bernoulli(1.5)
     with pytest.raises(ModelError, match="the first must be the lower"):
         Reward.uniform(2, 1)
+    with pytest.raises(ModelError, match=r"a reward of 1e\+150; expected"):
+        Reward.uniform(0, 1e150)
+    for make in (Reward.of, Reward.bernoulli, lambda end: Reward.uniform(0, end)):
+        with pytest.raises(ModelError, match="a reward of 'x'; expected a number"):
+            make("x")
 
 
 def test_a_uniform_reward_has_the_moments_of_its_interval():

@@ -154,10 +154,10 @@ def test_actions_are_left_out_where_cells_are_too_small() -> None:
         assert "S" in texts(page)
 
 
-def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
+def test_pages_and_curves_need_no_matplotlib(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None; import praemia; task = praemia.envs.warehouse(2);"
-        "praemia.show(task).save('x.png'); praemia.show(task).save('x.svg');"
+        "praemia.show(task).save('x.png'); praemia.simulate(task, 'random', 9).plot().save('x.svg');"
         "from praemia.pictures.episodes import save_gif; save_gif(praemia.rollout(task, praemia.solve(task)), 'x.gif')"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)

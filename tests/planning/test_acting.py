@@ -18,8 +18,8 @@ from line_walks import HORIZON, LAST, Line, arrival
 
 import praemia
 from praemia import BlackBox, MachineWrapper, Policy, Run, envs, simulate
+from praemia.envs.indexing import EncodedIndex, _tagged, _untagged
 from praemia.errors import FileError, ModelError, ParameterError
-from praemia.planning.reading import Observations, _tagged, _untagged
 
 
 def encoded(encode: Any, **options: Any) -> BlackBox:
@@ -109,8 +109,8 @@ def test_a_file_holds_all_that_a_policy_is(make: Any, tmp_path: Path) -> None:
     for other in (loaded, Run.load(tmp_path / "run.npz").policy):
         assert (other.task, other.action_names) == (run.policy.task, run.policy.action_names)
         np.testing.assert_array_equal(other.table, run.policy.table)
-        np.testing.assert_array_equal(other.observations.met, run.policy.observations.met)
-        if other.observations.encode is not None or box.encode is None:
+        np.testing.assert_array_equal(other.met, run.policy.met)
+        if box.encode is None or other.observations.encode is not None:
             o = 0 if box.encode is None or encode else np.array([-0.5, -0.5])
             np.testing.assert_array_equal(other.act(o, 0, 0, rng), run.policy.act(o, 0, 0, rng))
     if box.encode is not None and encode is None:
@@ -187,12 +187,12 @@ def test_the_nearest_cell_that_was_met_decides(data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
     met = np.array(data.draw(st.lists(st.booleans(), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])))
     cells = envs.cells(spaces.Box(0.0, 1.0, (2,)), shape)
-    found = Observations(met.size, encode=cells, met=met)
+    policy = Policy(np.arange(met.size)[np.newaxis], observations=EncodedIndex(cells, met.size), met=met)
     for o in range(met.size):
         x, y = divmod(o, shape[1])
         distances = [(abs(x - p // shape[1]) + abs(y - p % shape[1]), p) for p in np.flatnonzero(met)]
         middle = [(x + 0.5) / shape[0], (y + 0.5) / shape[1]]
-        assert found.number(middle) == (min(distances)[1] if distances else None)
+        assert policy.act(middle, 0, unseen=-1) == (min(distances)[1] if distances else -1)
 
 
 def test_what_is_not_a_number_is_in_no_cell() -> None:

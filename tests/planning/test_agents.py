@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import tasks
 
-from praemia import envs, evaluate, solve
+from praemia import envs, evaluate
 from praemia.envs import TaskEnv
 from praemia.errors import ModelError, ParameterError
 from praemia.tasks.task import Task
@@ -85,11 +85,6 @@ def test_a_function_of_observation_machine_state_and_step_has_the_value_of_its_a
     assert evaluate(task, lambda o, m, h: probs[h, m, o]).value == evaluate(task, probs).value
 
 
-def test_the_optimum_as_a_function_has_the_optimal_value() -> None:
-    plan = solve(TASK)
-    assert evaluate(TASK, lambda o, m, h: plan.policy[h, m, o]).value == pytest.approx(plan.value, abs=1e-12)
-
-
 # Bad input
 
 
@@ -114,7 +109,7 @@ class Odd(Agent):
     [
         (with_space(observation_space=Box(0.0, 1.0, (12,))), r"space is Box.*that of TaskEnv.*give a function"),
         (with_space(observation_space=Discrete(M * O)), r"observation space is Discrete\(27\).*FlattenObservation"),
-        (with_space(action_space=Discrete(3)), r"action space is Discrete\(3\); expected the task's, Discrete\(5\)"),
+        (with_space(action_space=Discrete(3)), r"action space is Discrete\(3\); expected Discrete\(5\)"),
         (Agent(table(1), TaskEnv(TASK), memory=(np.zeros(3),)), r"memory of its own.*exactly"),
         (Odd(np.array([0.3])), r"the agent chose array\(\[0.3\]\); expected an integer from 0 to 4"),
         (Odd(np.array([1, 2])), r"the agent chose array\(\[1, 2\]\)"),

@@ -53,17 +53,6 @@ def test_a_policy_is_worth_what_it_is_in_a_plain_product(data: st.DataObject) ->
     assert praemia.evaluate(task, policy).value == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
-@given(discounted_tasks())
-def test_threads_change_nothing(task: Task) -> None:
-    assert praemia.solve(task, threads=2).value == praemia.solve(task, threads=1, keep_values=False).value
-
-
-@given(discounted_tasks())
-def test_a_discount_is_a_machine_that_halts(task: Task) -> None:
-    scale = max(map(abs, task.machine.mean_rewards), default=0.0)
-    assert praemia.solve(task).value == pytest.approx(praemia.solve(halting(task)).value, rel=1e-12, abs=1e-12 * scale)
-
-
 def test_a_discount_is_a_machine_that_halts_on_200_random_tasks() -> None:
     """With probability 1 − γ after each step, and then pays 0: all values agree, of rewards of either sign."""
     values = []
@@ -118,18 +107,6 @@ def test_optimistic_learners_stay_above_the_optimum_in_other_units(name: str) ->
     run = praemia.simulate(task, praemia.learners.make(name, **theory), num_episodes=100, seed=0)
     assert np.all(run.optimistic_values >= run.optimal_value - 1e-9)
     assert run.optimistic_values[0] <= 2.0 * steps_left(task.horizon, 0.8)[0] + 1e-9
-
-
-def test_files_keep_the_discount(tmp_path) -> None:
-    task = praemia.envs.make("warehouse-3").with_discount(0.9)
-    for name in ("task.yaml", "task.json"):
-        praemia.save_task(task, tmp_path / name)
-        assert praemia.load_task(tmp_path / name).discount == 0.9
-    run = praemia.simulate(task, praemia.learners.make("optimal"), num_episodes=3, seed=0)
-    run.save(tmp_path / "run.npz")
-    assert praemia.Run.load(tmp_path / "run.npz").discount == 0.9
-    (tmp_path / "env.yaml").write_text("environment: {name: warehouse-3}\ndiscount: 0.5\n")
-    assert praemia.load_task(tmp_path / "env.yaml").discount == 0.5
 
 
 def test_a_drn_file_halts_with_the_rest_of_the_probability(tmp_path) -> None:

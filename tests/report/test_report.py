@@ -56,7 +56,8 @@ def page(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pag
 
 def _drawn(page: Page) -> int:
     """Count the curves of the first screen that can be seen."""
-    return int(page.ask(f"[...{CURVES}.querySelectorAll('.line')].filter(line => line.getClientRects().length).length"))
+    lines = f"[...{CURVES}.querySelectorAll('g > polyline:first-of-type')]"
+    return int(page.ask(f"{lines}.filter(line => line.getClientRects().length).length"))
 
 
 def test_the_page_opens_with_verdicts_ratios_and_curves_and_a_section_for_each_group_follows(report: Path) -> None:
@@ -150,17 +151,20 @@ def test_damaged_files_are_named_in_the_report_and_a_damaged_task_does_not_refus
 
 
 def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
-    evil = "</script><script>alert(1)</script>"
+    evil, loud = "</script><script>alert(1)</script>", r'"\e[2J\x9dloud"'
     file, out = tmp_path / "evil.yaml", tmp_path / "out"
     file.write_text(
         f"title: '{evil}'\ntasks: [{{task: riverswim-3, title: '{evil}'}}]\n"
-        f"learners: [{{learner: random, title: '{evil}'}}]\nruns: 1\nepisodes: 20\n"
+        f"learners: [{{learner: random, title: '{evil}'}}, {{learner: optimal, title: {loud}}}]\n"
+        "runs: 1\nepisodes: 20\n"
         f"claims: [{{say: '{evil}', source: '{evil}', measure: exponent, question: below, of: '{evil}'}}]\n"
     )
     assert execute(["experiment", str(file), "--out", str(out), "--jobs", "1"]) == 0
     text = (out / "report.html").read_text(encoding="utf-8")
     assert "alert(1)" in text
     assert "<script>alert" not in text
+    assert r"\x1b[2J\x9dloud" in text
+    assert not set(text) & {"\x1b", "\x9d"}
 
 
 def test_a_report_on_anybodys_runs_opens_no_other_files(tmp_path: Path) -> None:
@@ -215,7 +219,7 @@ def test_the_browser_draws_every_curve(page: Page) -> None:
     assert _drawn(page) == 6 * LEARNERS
     assert page.ask("document.querySelectorAll('.overview .mark').length") == 6 * (LEARNERS - 1)
     assert page.ask("document.querySelectorAll('.legend').length") == 2
-    assert page.ask("getComputedStyle(document.querySelector('.overview .line')).stroke") != "none"
+    assert page.ask("getComputedStyle(document.querySelector('.overview g > polyline')).stroke").startswith("rgb(")
 
 
 def test_a_click_on_a_name_hides_its_curves_and_another_shows_them(page: Page) -> None:
@@ -242,10 +246,10 @@ def test_the_buttons_choose_the_axes(page: Page) -> None:
 def test_the_pointer_reads_values_off_a_chart(page: Page) -> None:
     """Regrets that rise by 0.8 and then as much again: the last of the small RiverSwim, to the width of a pixel."""
     page.click("document.querySelector('.overview .switch [data-scale=linear]')")
-    plot = "[...document.querySelectorAll('.overview .plot')].filter(c => c.getClientRects().length)[0]"
-    page.ask(f"({plot}).scrollIntoView({{block: 'center'}})")
-    box = page.ask(f"(() => {{ const b = ({plot}).getBoundingClientRect(); return [b.right, b.y, b.height] }})()")
-    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] - 1.0, y=box[1] + box[2] / 2)
+    line = "[...document.querySelectorAll('.overview g > polyline')].filter(c => c.getClientRects().length)[0]"
+    page.ask(f"({line}).scrollIntoView({{block: 'center'}})")
+    box = page.ask(f"(() => {{ const b = ({line}).getBoundingClientRect(); return [b.right, b.y] }})()")
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] - 2.0, y=box[1])
     page.wait_until("!document.querySelector('.reading').hidden")
     lines = page.ask("document.querySelector('.reading').textContent").splitlines()
     values = {name: float(value) for value, name in (line.split("  ") for line in lines[1:])}
@@ -282,7 +286,9 @@ def test_a_dark_page_is_dark_and_its_curves_are_not(page: Page) -> None:
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         colour = page.ask(f"{brightness}(getComputedStyle(document.body).backgroundColor)")
         text = page.ask(f"{brightness}(getComputedStyle(document.body).color)")
-        lines = page.ask(f"[...{CURVES}.querySelectorAll('.line')].map(l => {brightness}(getComputedStyle(l).stroke))")
+        lines = page.ask(
+            f"[...{CURVES}.querySelectorAll('g > polyline')].map(l => {brightness}(getComputedStyle(l).stroke))"
+        )
         assert (colour > 0.8, text > 0.8) == (page_is_bright, not page_is_bright)
         assert all(abs(line - colour) > 0.2 for line in lines)
 

@@ -20,6 +20,8 @@ from praemia.errors import PraemiaError
 from praemia.exploration.estimated_task import EstimatedTask
 from praemia.pictures.policy_page import PolicyView
 from praemia.planning.sampled import interval_of, return_range
+from praemia.report.charts import return_chart
+from praemia.text_tables import number
 
 
 class Forward:
@@ -198,16 +200,16 @@ def test_learners_are_compared_by_their_returns() -> None:
     result = praemia.compare(box(arrival()), ["headroom", "random"], 40, num_runs=4, seed=5)
     assert [series.title for series in result.series] == ["headroom", "random"]
     for series, evaluations in zip(result.series, result.evaluations, strict=True):
-        for number, (run, own) in enumerate(zip(series.runs, evaluations, strict=True)):
-            alone = praemia.simulate(box(arrival()), series.title, 40, (5, number))
+        for place, (run, own) in enumerate(zip(series.runs, evaluations, strict=True)):
+            alone = praemia.simulate(box(arrival()), series.title, 40, (5, place))
             np.testing.assert_array_equal(run.returns, alone.returns)
-            same = praemia.evaluate(box(arrival()), alone, seed=number)
+            same = praemia.evaluate(box(arrival()), alone, seed=place)
             np.testing.assert_array_equal(own.returns, same.returns)
     assert result.table.header[0] == "learner"
     assert [row[0] for row in result.table.rows] == ["headroom", "random"]
     values = [own.value for evaluations in result.evaluations for own in evaluations]
     assert result.to_frame()["policy_value"].tolist() == values
-    assert len(result.figure.axes[0].get_lines()) == 2
+    assert [line.split()[0] for line in str(result.figure).splitlines()[1:]] == ["headroom", "random"]
     assert "sampled" in result._repr_html_()
     assert "who is higher" in str(result)
 
@@ -264,7 +266,7 @@ def test_cells_of_two_numbers_are_a_map_with_axes(tmp_path: Path) -> None:
     across, up = view.picture.axes
     assert (across.name, up.name) == ("position (m)", "velocity (m/step)")
     assert across.borders == pytest.approx((-1.2, -0.75, -0.3, 0.15, 0.6))
-    met = np.flatnonzero(run.policy.observations.met)  # a cell that was never met is blank
+    met = np.flatnonzero(run.policy.met)  # a cell that was never met is blank
     assert [(spot.x, spot.y) for spot in view.picture.spots] == [(o // 3 + 0.5, 2.5 - o % 3) for o in met]
     drawing.save(tmp_path / "car.svg")
     text = (tmp_path / "car.svg").read_text()
@@ -290,13 +292,20 @@ def test_what_was_never_tried_has_no_arrow() -> None:
     assert view.value == pytest.approx(-HORIZON)
 
 
-def test_other_observations_are_a_graph_of_those_that_were_met() -> None:
+def test_other_observations_are_a_graph_of_those_that_were_met(tmp_path: Path) -> None:
     own = BlackBox(Line(), {LAST: "last"}, arrival(), HORIZON, encode=lambda o: (o, "x"), num_observations=500)
     run = praemia.simulate(own, "headroom", 30)
     view = view_of(own, run)
     assert view.task.num_observations == LAST + 1
     assert view.picture.links == ((0, 1), (1, 2), (2, 3))
     assert view.value == pytest.approx(1.0)
+    assert {f"({o}, 'x')" for o in (1, 2)} < view.picture.legend.keys()  # what their indices stand for
+    run.save(tmp_path / "run.npz")
+    run.policy.save(tmp_path / "policy.npz")
+    again, policy = praemia.Run.load(tmp_path / "run.npz"), praemia.Policy.load(tmp_path / "policy.npz")
+    assert again.to_bytes() == run.to_bytes()
+    assert str(praemia.show(own, again)) == str(praemia.show(own, run))  # a file of a run holds what it counted
+    assert "(2, 'x')" in view_of(own, policy).picture.legend  # and a policy's its codes
 
 
 def test_a_learner_is_watched_in_the_estimate(tmp_path: Path) -> None:
@@ -316,8 +325,7 @@ def test_a_learner_is_watched_in_the_estimate(tmp_path: Path) -> None:
 
 def test_a_run_is_plotted_with_a_moving_mean() -> None:
     run = praemia.simulate(box(arrival()), "headroom", 40)
-    (line,) = run.plot().axes[0].get_lines()
+    (curve,) = return_chart(run).curves
     plain = [run.returns[max(0, k - 4) : k].mean() for k in range(1, 41)]
-    assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == {
-        k: pytest.approx(plain[int(k) - 1]) for k in line.get_xdata()
-    }
+    assert curve.y == pytest.approx([plain[int(k) - 1] for k in curve.x])
+    assert str(run.plot()).split()[-1] == number(plain[-1])

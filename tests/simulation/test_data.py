@@ -226,9 +226,11 @@ def test_data_that_does_not_fit_is_refused(data: Any, where: Any, learner: Any, 
         simulate(where(), learner, 2, data=data())
 
 
-def test_a_run_from_a_file_says_that_it_holds_no_data(tmp_path: Path) -> None:
-    run = simulate(line(), "random", 2)
+def test_the_file_of_a_run_holds_its_data_in_a_black_box_alone(tmp_path: Path) -> None:
+    run = simulate(line(str), "random", 2)
     run.save(tmp_path / "run.npz")
+    assert praemia.Run.load(tmp_path / "run.npz").dataset.to_bytes() == run.dataset.to_bytes()
+    simulate(envs.warehouse(2), "random", 2).save(tmp_path / "run.npz")
     with pytest.raises(PraemiaError, match=r"the counts of this run .* save run.dataset beside it"):
         _ = praemia.Run.load(tmp_path / "run.npz").dataset
     with pytest.raises(PraemiaError, match="'ucbvi' counts product states"):

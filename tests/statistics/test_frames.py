@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,7 +15,7 @@ from stored_runs import CORRECT, PRM, fill, jitter, made_up, paper
 from praemia import BlackBox, MachineBuilder, learners, load_runs, simulate
 from praemia.cli import execute
 from praemia.envs import riverswim
-from praemia.errors import FileError, MissingExtraError, ParameterError, PraemiaWarning
+from praemia.errors import FileError, ParameterError, PraemiaWarning
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.store import Store
 from praemia.files.writing import dump
@@ -47,11 +45,15 @@ def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: St
     assert (frame.seconds == 0.25).all()
 
 
-def test_runs_are_read_one_by_one(store: Store) -> None:
+def test_runs_are_read_one_by_one_or_in_slices(store: Store, tmp_path: Path) -> None:
     runs = load_runs(str(store.folder))
     assert [run.seed for run in runs] == [runs[number].seed for number in range(len(runs))]
+    assert [run.seed for run in runs[0:2]] == [runs[number].seed for number in (0, 1)]
     assert runs[0].seconds == 0.25
     assert "9 in" in repr(runs)
+    (tmp_path / "praemia-store.json").write_bytes((store.folder / "praemia-store.json").read_bytes())
+    none = load_runs(tmp_path)
+    assert (len(none), len(none.to_frame()), list(none.curves().columns)) == (0, 0, [*KEYS, *POINTS])
 
 
 @pytest.fixture(scope="module")
@@ -136,13 +138,6 @@ def test_no_two_runs_have_equal_keys(tmp_path: Path) -> None:
     assert (frame.until_done.sum(), frame.step_budget.max(), frame.task_digest.nunique()) == (1, 60, 5)
 
 
-def test_an_empty_store_gives_empty_frames(store: Store, tmp_path: Path) -> None:
-    (tmp_path / "praemia-store.json").write_bytes((store.folder / "praemia-store.json").read_bytes())
-    runs = load_runs(tmp_path)
-    assert (len(runs), len(runs.to_frame()), len(runs.curves())) == (0, 0, 0)
-    assert list(runs.curves().columns) == [*KEYS, *POINTS]
-
-
 # Bad input
 
 
@@ -157,32 +152,11 @@ def test_a_damaged_file_is_left_out_with_a_warning(tmp_path: Path) -> None:
 def test_wrong_folders_and_episodes_are_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such folder"):
         load_runs(tmp_path / "nowhere")
+    with pytest.raises(ParameterError, match="folder=3; expected the path of a folder"):
+        load_runs(3)  # type: ignore[arg-type]
     for wrong in ([-1], [0.5], 3, [[1]]):
         with pytest.raises(ParameterError, match=r"episodes=.*; expected a list of integers"):
             load_runs(store.folder).curves(wrong)  # type: ignore[arg-type]
-
-
-def test_without_pandas_there_is_one_message(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"data frames need pandas.*'frames'"):
-        load_runs(store.folder).to_frame()
-
-
-def test_curves_without_a_file_is_one_message(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["report", str(store.folder), "--curves"]) == 2
-    assert "give a file with --csv" in capsys.readouterr().err
-
-
-def test_runs_can_be_sliced(store: Store) -> None:
-    runs = load_runs(store.folder)
-    assert [(run.learner, run.seed) for run in runs[0:2]] == [(runs[i].learner, runs[i].seed) for i in (0, 1)]
-    assert len(runs[:]) == len(runs)
-
-
-@pytest.mark.parametrize("folder", [None, 3])
-def test_a_folder_is_a_path(folder: Any) -> None:
-    with pytest.raises(ParameterError, match=r"folder=(None|3); expected the path of a folder"):
-        load_runs(folder)
 
 
 def test_seeds_of_any_size_are_written(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,8 @@ class OutputFile(click.Path):
         path = Path(value)
         if not path.parent.is_dir():
             raise FileError(f"{path}: there is no folder {path.parent}")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise FileError(f"{path}: its folder cannot be written to")
         return path
 
 

@@ -204,16 +204,13 @@ def _publish(store: Store, path: Path | None = None) -> None:
         if not found and not boxes:
             also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
             raise FileError(f"{store.folder}: there are no runs to report on{also}; praemia reproduce makes them")
-        if not found and path is not None:
-            raise FileError(f"{path}: not written; a page shows regrets, which are not known in black boxes")
         path = path or store.folder / "report.html"
-        if found:
-            write_report(store, path, found)
+        write_report(store, path, found, boxes)
     verdicts = [verdict for study in found for verdict in check_claims(study)]
     for message in store.damaged.values():
         say(f"warning: {message}")
     record = {
-        "report": str(path) if found else None,
+        "report": str(path),
         "groups": [{"title": study.group.title, "results": entries(study)} for study in found],
         "claims": [_claim_record(verdict) for verdict in verdicts],
         "black_boxes": [{"task": own.task, "learner": own.title, **returns_of(own)} for own in boxes],
@@ -227,10 +224,7 @@ def _publish(store: Store, path: Path | None = None) -> None:
     ]
     texts += [f"Returns in black boxes\n\n{returns_table(boxes)}"] if boxes else []
     emit(record, "\n".join([*texts, *map(str, verdicts)]))
-    if found:
-        echo(f"the report is {path}", err=wants_json())
-    else:
-        say("no page is written: it would show regrets, which are not known in black boxes")
+    echo(f"the report is {path}", err=wants_json())
 
 
 def _claim_record(verdict: Verdict) -> dict[str, Any]:

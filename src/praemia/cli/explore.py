@@ -59,7 +59,7 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.errors import ParameterError
+    from praemia.errors import ContradictionError, EnvironmentFailure, ParameterError
     from praemia.exploration import Dataset, explore
     from praemia.exploration.environment import Environment
     from praemia.files.load_save import load_machine
@@ -73,24 +73,34 @@ def explore_command(
         before.require_kind(Environment(problem).kind, [(seed,)])
     named = [load_machine(name) for name in machines]
     began = time.perf_counter()
-    with display() as progress:
-        collected = explore(
-            problem,
-            num_episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
-            until=until,
-            machines=named,
-            seed=seed,
-            on_progress=progress.count("episodes"),
-            on_check=lambda check: say(_check_line(check, until)),
-            **settings,
-        )
-    dataset = collected if before is None else before.merge(collected)
+    try:
+        with display() as progress:
+            collected = explore(
+                problem,
+                num_episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
+                until=until,
+                machines=named,
+                seed=seed,
+                on_progress=progress.count("episodes"),
+                on_check=lambda check: say(_check_line(check, until)),
+                **settings,
+            )
+    except (ContradictionError, EnvironmentFailure) as error:
+        if error.dataset is not None:
+            _merged(before, error.dataset).save(out)
+            raise type(error)(f"{error}; what was explored until then is kept in {out}") from error
+        raise
+    dataset = _merged(before, collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
     ending = "" if until is None else _ending(collected, named) + "\n"
     how = {"task": problem.name, "method": settings["method"], "out": str(out), "seconds": seconds}
     emit(how | _coverage_record(dataset), f"{dataset.coverage()}\n{ending}{seconds:.1f} s; kept in {out}")
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
+
+
+def _merged(before: Dataset | None, collected: Dataset) -> Dataset:
+    return collected if before is None else before.merge(collected)
 
 
 def _check_line(check: Check, until: float | None) -> str:

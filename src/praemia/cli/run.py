@@ -143,23 +143,14 @@ def _next_steps(task: list[str], names: Sequence[str], save: Path | None, *, is_
 
 
 def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
-    measure = "regret" if "regret_mean" in rows[0] else "return"
-    digits = 2 if measure == "regret" else 4
-    return Table(
-        ("learner", *MEASURES[measure], *("steps",) * with_steps, "plans", "s per run"),
-        [
-            (
-                row["learner"],
-                f"{row[f'{measure}_mean']:.{digits}f}"
-                + ("" if (std := row[f"{measure}_std"]) is None else f" ± {std:.{digits}f}"),
-                number(row["late_return" if measure == "return" else "late_slope"]),
-                *(f"{row['steps']:.0f}",) * with_steps,
-                f"{row['plans']:.0f}",
-                f"{row['seconds']:.2f}",
-            )
-            for row in rows
-        ],
-    )
+    measure, late = ("regret", "late_slope") if "regret_mean" in rows[0] else ("return", "late_return")
+    lines = []
+    for row in rows:
+        std = row[f"{measure}_std"]
+        mean = number(row[f"{measure}_mean"]) + ("" if std is None else f" ± {number(std)}")
+        counts = [f"{row[key]:.0f}" for key in ("steps",) * with_steps + ("plans",)]
+        lines.append((row["learner"], mean, number(row[late]), *counts, number(row["seconds"])))
+    return Table(("learner", *MEASURES[measure], *("steps",) * with_steps, "plans", "s per run"), lines)
 
 
 def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Failure]]:

@@ -1,11 +1,11 @@
 """Built-in environments, and the bridge to Gymnasium.
 
-``make`` makes one by name; ``names`` lists some. Gymnasium is imported only by what needs it.
+``make`` makes one by name; ``names`` lists some. Gymnasium finds them too, once this package is imported.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from praemia.envs.box_cells import cells
 from praemia.envs.craft import craft
@@ -14,10 +14,11 @@ from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office, office_jair, office_map
-from praemia.envs.registry import make, names
+from praemia.envs.registry import make, names, register
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
+from praemia.lazy import lazy
 
 if TYPE_CHECKING:
     from praemia.envs.gymnasium_env import TaskEnv
@@ -41,11 +42,6 @@ __all__ = [
     "two_rooms",
     "warehouse",
 ]
+__getattr__ = lazy(__name__, {"TaskEnv": "praemia.envs.gymnasium_env"})
 
-
-def __getattr__(name: str) -> Any:
-    if name == "TaskEnv":
-        from praemia.envs.gymnasium_env import TaskEnv
-
-        return TaskEnv
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+register()

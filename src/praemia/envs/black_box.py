@@ -122,35 +122,30 @@ class BlackBox(BaseTask):
 
     def for_run(self, codes: Mapping[Hashable, int] | None = None) -> BlackBox:
         """Return the same box with indices of its own, for one run; ``codes`` are those that it begins with."""
-        fresh, index = copy(self), self.observations.for_run()
-        if codes and isinstance(index, EncodedIndex):
-            index = EncodedIndex(index.encode, index.size, codes)
-        fresh.__dict__["observations"] = index
+        fresh = copy(self)
+        fresh.__dict__["observations"] = self.observations.for_run(codes)
         return fresh
 
     @property
     def labelling(self) -> Labelling:
         """The labels of all transitions, for learners that need those of steps not taken; ``info`` is then empty."""
+        return Labelling(function=self._label_without_info)
 
-        def label(o: int, a: int, z: int) -> Label:
-            try:
-                step = self.observations.element(o), self.actions.element(a), self.observations.element(z)
-                return self.label(*step, {})
-            except KeyError as missing:
-                raise ModelError(
-                    f"the label of {self.step_name(o, a, z)} needs info[{missing}], and info is known only for "
-                    "steps taken; choose a learner that plans with what it saw, such as ucbvi-prm"
-                ) from missing
-
-        return Labelling(function=label)
-
-    def label_without_info(self, o: int, a: int, z: int) -> Label | None:
-        """Return the label of a step as if it had not been taken; None where that fails."""
+    def _label_without_info(self, o: int, a: int, z: int) -> Label:
         try:
-            function = self.labelling.function
-            return None if function is None else frozenset(function(o, a, z))
+            return self.label(self.observations.element(o), self.actions.element(a), self.observations.element(z), {})
+        except KeyError as missing:
+            raise ModelError(
+                f"the label of {self.step_name(o, a, z)} needs info[{missing}], and info is known only for "
+                "steps taken; choose a learner that plans with what it saw, such as ucbvi-prm"
+            ) from missing
+
+    def needs_info(self, o: int, a: int, z: int, label: Label) -> bool:
+        """Tell whether a step, which has a label, would have another one without ``info``, or none."""
+        try:
+            return self._label_without_info(o, a, z) != label
         except Exception:  # the user's function may not be made for this
-            return None
+            return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
         """Return the index of an observation, and the observation as labels see it.

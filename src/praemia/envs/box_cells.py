@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.envs.indexing import MAX_SIZE, magnitude
 from praemia.errors import ModelError, ParameterError, require_whole
 
 if TYPE_CHECKING:
     from gymnasium import spaces
+
+MAX_SIZE = 10_000_000  # of a space, or of the cells of a Box
 
 
 class BoxCells:
@@ -86,6 +87,11 @@ class BoxCells:
     def names(self) -> tuple[str, ...]:
         """The cells by the indices of their parts, such as ``2,0``."""
         return tuple(",".join(map(str, place)) for place in np.ndindex(self.shape))
+
+    def nearest(self, cell: int, among: NDArray[np.int64]) -> int:
+        """Return the nearest of some cells: by the sum of the index differences, ties to the lowest index."""
+        here, there = (np.stack(np.unravel_index(part, self.shape), axis=-1) for part in (cell, among))
+        return int(among[np.abs(there - here).sum(axis=1).argmin()])
 
 
 def cells(
@@ -160,3 +166,8 @@ def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64
     if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(np.diff(edges) <= 0.0):
         raise ParameterError(f"bins[{place}]={bins!r}; expected an integer, or increasing numbers to divide at")
     return edges
+
+
+def magnitude(size: int) -> str:
+    """Write a size of any number of digits."""
+    return f"{size:,}" if size < 10**12 else f"about 10^{int(math.log10(size))}"

@@ -117,12 +117,8 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         except SizeError:
             return status
 
-    def state_of(self, observation: int, machine_state: int) -> dict[str, Any]:
-        """Return what an agent sees in an observation and a machine state."""
-        return beside(np.int64(observation), np.int64(machine_state))
-
     def _state(self) -> dict[str, Any]:
-        return self.state_of(self._observation, self._machine_state)
+        return beside(np.int64(self._observation), np.int64(self._machine_state))
 
     def _draw(self, probs: NDArray[np.float64]) -> int:
         """Sample an index by its probability."""

@@ -2,7 +2,7 @@
 
 Discrete with any start, MultiDiscrete, MultiBinary, and Tuple and Dict of these are indexed like the digits of a
 number: the last part changes fastest. All other observations need a function of the user's; ``praemia.envs.cells``
-makes one for a Box.
+makes one for a Box. The index of a run belongs to it, to its policy and to its data: a file holds it as plain data.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from praemia.errors import ModelError
+from praemia.envs.box_cells import MAX_SIZE, BoxCells, magnitude
+from praemia.errors import ModelError, require_whole
 
 if TYPE_CHECKING:
     from gymnasium import spaces
 
-MAX_SIZE = 10_000_000  # elements of a space
+NEEDS_ENCODE = (
+    "this policy was learned with encode=, a function; load it with the same one: Policy.load(path, encode=f)"
+)
 
 
 class FiniteIndex:
@@ -41,9 +44,17 @@ class FiniteIndex:
             raise ModelError(f"{what} space is {space} with {count}; {remedy}")
         self._elements: dict[int, Any] = {}
 
-    def for_run(self) -> FiniteIndex:
+    def for_run(self, codes: object = None) -> FiniteIndex:
         """Return the index itself: the space fixes it."""
         return self
+
+    def find(self, element: Any) -> int:
+        """Return the index of an element, as ``number`` does."""
+        return self.number(element)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the index as plain data."""
+        return {"size": self.size, "space": space_as_data(self.space)}
 
     def number(self, element: Any) -> int:
         """Return the index of an element; a ModelError if it has none."""
@@ -84,11 +95,6 @@ class FiniteIndex:
         """Return a name for each index; None where the elements are the indices themselves."""
         is_plain = self.space.shape == () and self._digits[0][1] == 0
         return None if is_plain else tuple(map(self.name, range(self.size)))
-
-
-def magnitude(size: int) -> str:
-    """Write a size of any number of digits."""
-    return f"{size:,}" if size < 10**12 else f"about 10^{int(math.log10(size))}"
 
 
 def _leaves(space: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, tuple[Any, ...], list[Any] | None]]:
@@ -165,19 +171,19 @@ class EncodedIndex:
     """The indices of what a user's function returns: integers as they are, other values in order of appearance.
 
     A function that returns both is refused, since the indices of one kind would be taken for those of the other.
-    ``size`` is the limit of its values.
+    ``size`` is the limit of its values. Without the function, as in a file, an index says which codes it has.
     """
 
     def __init__(
-        self, encode: Callable[[Any], Hashable], size: int, codes: Mapping[Hashable, int] | None = None
+        self, encode: Callable[[Any], Hashable] | None, size: int, codes: Mapping[Hashable, int] | None = None
     ) -> None:
         self.encode, self.size = encode, size
         self._indices: dict[Hashable, int] = dict(codes or {})
         self._is_integer: bool | None = False if codes else None  # None: unknown before the first element
 
-    def for_run(self) -> EncodedIndex:
-        """Return an empty index for a run, which thus depends on its seed alone."""
-        return EncodedIndex(self.encode, self.size)
+    def for_run(self, codes: Mapping[Hashable, int] | None = None) -> EncodedIndex:
+        """Return an index for a run, empty but for the codes that it begins with: it depends on its seed alone."""
+        return EncodedIndex(self.encode, self.size, codes)
 
     @property
     def codes(self) -> dict[Hashable, int] | None:
@@ -185,13 +191,13 @@ class EncodedIndex:
         return dict(self._indices) or None
 
     @property
-    def has_cells(self) -> bool:
-        """Whether the function is one of praemia's own, which a file can hold."""
-        return hasattr(self.encode, "as_data")
+    def cells(self) -> BoxCells | None:
+        """The cells, where the function is made of them: a file holds them."""
+        return self.encode if isinstance(self.encode, BoxCells) else None
 
     def number(self, element: Any) -> int:
-        """Return the index of an element; a ModelError if the function does not give it one."""
-        code: Any = self.encode(element)
+        """Return the index of an element, a new one for a new value; a ModelError if there can be none."""
+        code: Any = self._code(element)
         if type(code) is int and self._is_integer and 0 <= code < self.size:  # as fast as can be
             return code
         is_integer = isinstance(code, Integral) and not isinstance(code, bool)
@@ -214,6 +220,23 @@ class EncodedIndex:
             return int(code) if is_integer else self._indices.setdefault(code, len(self._indices))
         raise ModelError(f"encode returned {brief(code)}, {problem}")
 
+    def find(self, element: Any) -> int | None:
+        """Return the index of an element, None for a value that has none; the index does not change."""
+        code: Any = self._code(element)
+        if self._indices:
+            return self._indices.get(code)
+        if isinstance(code, bool) or not isinstance(code, Integral) or not 0 <= code < self.size:
+            raise ModelError(
+                f"encode returned {brief(code)}; this policy expects an integer from 0 to {self.size - 1}: other "
+                "values are known to the policy of a run alone, run.policy"
+            )
+        return int(code)
+
+    def _code(self, element: Any) -> Any:
+        if self.encode is None:
+            raise ModelError(NEEDS_ENCODE)
+        return self.encode(element)
+
     def element(self, number: int) -> Any:
         """Refuse to return the element of an index: the function has no inverse."""
         raise ModelError("observations are encoded, so labels are known only for steps taken")
@@ -231,5 +254,73 @@ class EncodedIndex:
         texts = codes if len(set(codes)) == len(codes) else [f"{code} #{i}" for i, code in enumerate(codes)]
         return (*texts, *(f"unseen #{i}" for i in range(len(codes), self.size)))
 
+    def as_data(self) -> dict[str, Any]:
+        """Return the index as plain data; a ModelError if it has values that a file cannot hold."""
+        if self.cells is not None:
+            return {"size": self.size, "cells": self.cells.as_data()}
+        return {"size": self.size, "encode": True, "codes": [*map(_tagged, self._indices)] or None}
+
 
 Index: TypeAlias = FiniteIndex | EncodedIndex
+
+
+def index_as_data(index: Index | None, size: int) -> dict[str, Any]:
+    """Return an index as plain data; None stands for integers, which are their own indices."""
+    return {"size": size} if index is None else index.as_data()
+
+
+def index_from_data(data: Any) -> Index | None:
+    """Read what ``index_as_data`` returned, from a file that anybody may have written."""
+    size = require_whole("the number of observations", data["size"], 1)
+    index: Index | None = None
+    if "space" in data:
+        index = FiniteIndex(space_from_data(data["space"]))
+    elif "cells" in data:
+        cells = BoxCells.from_data(data["cells"])
+        index = EncodedIndex(cells, cells.num_observations)
+    elif data.get("encode") is True:
+        codes = [_untagged(code) for code in data["codes"] or ()]
+        if len(set(codes)) != len(codes):
+            raise ModelError("some of its observations have the same code")
+        index = EncodedIndex(None, size, {code: i for i, code in enumerate(codes)})
+    if index is not None and index.size != size:
+        raise ModelError(f"it has {index.size} observations, and says {size}")
+    return index
+
+
+def require_same(what: str, mine: Index | None, size: int, other: Index, where: str) -> None:
+    """Refuse what was made where observations are indexed in another way; None stands for integers."""
+    own = mine if isinstance(mine, EncodedIndex) else None
+    problem = None
+    if size != other.size:
+        problem = f"{size} observations; {where} has {other.size}"
+    elif isinstance(other, FiniteIndex):
+        if mine is not None and (own is not None or mine.space != other.space):  # type: ignore[union-attr]
+            problem = f"other observations than {where}, {other.space}"
+    elif own is None:
+        problem = f"observations without encode=; {where} has it"
+    elif (own.cells or other.cells) and own.encode != other.encode:
+        problem = f"other cells than {where}"
+    if problem:
+        raise ModelError(f"{what} has {problem}")
+
+
+def _tagged(code: Any) -> Any:
+    """Return a code as JSON holds it: tuples as lists, bytes as a tagged text."""
+    plain = code.item() if isinstance(code, np.generic) else code
+    if plain is None or isinstance(plain, bool | int | str) or (isinstance(plain, float) and math.isfinite(plain)):
+        return plain
+    if isinstance(plain, bytes):
+        return {"bytes": plain.hex()}
+    if isinstance(plain, tuple):
+        return [_tagged(part) for part in plain]
+    raise ModelError(
+        f"encode returned {brief(code)}, a {type(code).__name__}, which a policy's file cannot hold; expected None, "
+        "true or false, integers, finite numbers, texts, bytes, or tuples of these"
+    )
+
+
+def _untagged(data: Any) -> Hashable:
+    if isinstance(data, list):
+        return tuple(_untagged(part) for part in data)
+    return bytes.fromhex(data["bytes"]) if isinstance(data, dict) else data

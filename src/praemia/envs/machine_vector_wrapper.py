@@ -26,7 +26,8 @@ class MachineVectorWrapper(VectorWrapper):
 
     It shows what a vector environment of ``MachineWrapper`` shows, in each of Gymnasium's autoreset modes, and takes
     its steps as ``machine.to_arrays`` has them. ``info["label"]`` is the label of the step just taken; a step that only
-    resets an environment (in the mode NEXT_STEP) has no label and the reward 0.
+    resets an environment (in the mode NEXT_STEP) has no label and the reward 0. In the mode SAME_STEP
+    ``info["machine_state"]`` is that of the new episode, and ``final_info`` has that of the old one.
 
     Parameters
     ----------
@@ -94,6 +95,8 @@ class MachineVectorWrapper(VectorWrapper):
             for i in np.flatnonzero(ends_now):
                 final[i] = beside(info["final_obs"][i], np.int64(self._states[i]))
             info["final_obs"] = final
+            own = self._with_machine({"environment": info["environment"]}, labels)
+            info["final_info"] = {**info.get("final_info", {}), **own, **{f"_{key}": ends_now for key in own}}
             self._states = np.where(done, self._initial, self._states)
         self._resets = done if self._mode == "NEXT_STEP" else np.zeros_like(done)
         self._last = deepcopy(observations)

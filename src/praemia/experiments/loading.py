@@ -15,7 +15,7 @@ from praemia.errors import FileError, ParameterError, PraemiaError, unknown_name
 from praemia.experiments import BUILT_IN
 from praemia.experiments.experiment import NUM_EPISODES, NUM_RUNS, Claim, Experiment, Group, Setting
 from praemia.experiments.jobs import LearnerChoice, TaskText
-from praemia.experiments.schema import COMPARING, ClaimPart, ExperimentPart, GroupPart, LearnerPart, TaskPart
+from praemia.experiments.schema import ClaimPart, ExperimentPart, GroupPart, LearnerPart, TaskPart
 from praemia.files.resolving import looks_like_file
 from praemia.files.source import Source, parse_source, read_source, validate
 from praemia.learners.external import names_a_file
@@ -212,7 +212,7 @@ class _Reader:
             than = others if part.than is None else [_place("learner", name, titles) for name in part.than]
             rows = range(len(names)) if part.on is None else [_place("task", name, names) for name in part.on]
             _require_regret([settings[row].task for row in rows])
-        return Claim(part, of, tuple(than) if part.measure in COMPARING else (), tuple(rows))
+        return Claim(part, of, tuple(than) if part.is_of_two else (), tuple(rows))
 
 
 def _require_regret(tasks: Iterable[TaskText]) -> None:

@@ -14,6 +14,7 @@ import logging
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import threading
 import warnings
@@ -119,7 +120,7 @@ def run_into_store(
     progress.start(mine, todo)
 
     def keep(run: Run) -> None:
-        store.write(run if keep_policies else replace(run, final_policy=None, policy=None))
+        store.write(run if keep_policies else replace(run, final_policy=None, policy=None, _counted=None))
 
     return _run(todo, keep, progress, num_workers, address)
 
@@ -202,11 +203,31 @@ def engine(num_workers: int, address: str | None) -> Iterator[Executor]:
     if sys.platform == "win32":
         num_workers = min(num_workers, 61)  # the most that Windows can wait for
     with shared_board(context, num_workers) as board:
-        executor = ProcessPoolExecutor(num_workers, context, initializer=_begin_worker, initargs=board)
+        executor = _Workers(num_workers, context, initializer=_begin_worker, initargs=board)
+        others = multiprocessing.active_children()
         try:
             yield executor
+        except BaseException:
+            for worker in multiprocessing.active_children():
+                if worker not in others:
+                    worker.terminate()
+            raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _Workers(ProcessPoolExecutor):
+    """Processes that never get Ctrl-C, not even while they start: their parent ends them."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Submit a call, for which a worker may be started; it inherits the blocked signal."""
+        if sys.platform == "win32":
+            return super().submit(fn, *args, **kwargs)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin_worker(*board: Any) -> None:

@@ -17,7 +17,7 @@ A file with ``groups`` has several lists of tasks and learners; the keys beside 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -33,20 +33,13 @@ Names = Annotated[
     list[str],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
 ]
-Measure = Literal[
-    "ratio",
-    "difference",
-    "margin growth",
-    "size effect",
-    "relative growth",
-    "exponent",
-    "ratio by kind",
-    "worst run",
-    "not converged",
-]
-Question = Literal["above", "below", "level", "no less", "no more"]
-COMPARING = ("ratio", "difference", "margin growth", "relative growth", "ratio by kind")  # measures of two learners
+# Measures of two learners, and of one; statistics/measures.py says how each is taken.
+OfTwo = Literal["ratio", "difference", "margin growth", "relative growth", "ratio by kind"]
+OfOne = Literal["size effect", "exponent", "worst run", "not converged"]
+MeasureName: TypeAlias = OfTwo | OfOne
+QuestionName = Literal["above", "below", "level", "no less", "no more"]
 OF_TWO_TASKS = ("margin growth", "size effect", "relative growth")
+WITH_THRESHOLD = ("worst run", "not converged")
 
 
 class Variant(Part):
@@ -107,20 +100,25 @@ class ClaimPart(Part):
 
     say: str
     source: str = "Claims"
-    measure: Measure
-    question: Question
+    measure: MeasureName
+    question: QuestionName
     of: str
     than: Names | None = None
     on: Names | None = None
     threshold: float | None = None
 
+    @property
+    def is_of_two(self) -> bool:
+        """Whether the measure is of two learners."""
+        return self.measure in get_args(OfTwo)
+
     @model_validator(mode="after")
     def _fits(self) -> ClaimPart:
-        if self.than is not None and self.measure not in COMPARING:
+        if self.than is not None and not self.is_of_two:
             raise ValueError(f"the measure {self.measure!r} is of one learner; leave 'than' out")
         if self.measure in OF_TWO_TASKS and self.on is not None and len(self.on) < 2:
             raise ValueError(f"the measure {self.measure!r} compares tasks; expected two or more in 'on'")
-        if self.measure in ("worst run", "not converged") and self.threshold is None:
+        if self.measure in WITH_THRESHOLD and self.threshold is None:
             raise ValueError(f"the measure {self.measure!r} needs a 'threshold'")
         return self
 

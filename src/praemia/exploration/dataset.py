@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
+from praemia.exploration.merging import add_datasets, add_up
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.machines.labels import Label, Labelling, SeenLabels
+from praemia.machines.labels import Label, Labelling
 from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import whole_numbers
@@ -37,8 +38,8 @@ class Dataset:
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; successors : int64[E]; ends : bool[E], whether the episode was over then; counts :
-        int64[E], positive — the transitions seen, in order.
+    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' where the episode was over then; counts : int64[E],
+        positive — the transitions seen, in order.
     first_counts : int64[O], how often an episode began in each observation.
     horizon, discount : of the task that was explored; plans have them unless they are given others.
     labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
@@ -63,8 +64,7 @@ class Dataset:
     num_observations: int
     num_actions: int
     pairs: Column
-    successors: Column
-    ends: NDArray[np.bool_]
+    targets: Column
     counts: Column
     first_counts: Column
     horizon: int
@@ -83,12 +83,10 @@ class Dataset:
     def __post_init__(self) -> None:
         require_discount(self.discount)
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
-        columns = (self.pairs, self.successors, self.ends, self.counts, self.labels)
+        columns = (self.pairs, self.targets, self.counts, self.labels)
         lengths = {len(column) for column in columns if column is not None}
         if len(lengths) != 1 or self.first_counts.shape != (size,):
             raise ModelError("a dataset whose arrays have inconsistent sizes")
-        if self.ends.any() and not self.can_end:
-            raise ModelError("a dataset with episodes that ended, which says that none can")
         if self.first_counts.min() < 0 or self.horizon < 1 or self.num_episodes < 1:
             raise ModelError(
                 f"a dataset of {self.num_episodes} episodes of {self.horizon} steps; expected at least one of each"
@@ -96,14 +94,16 @@ class Dataset:
         if len(self.pairs) and (
             self.pairs.min() < 0
             or self.pairs.max() >= num_pairs
-            or self.successors.min() < 0
-            or self.successors.max() >= size
+            or self.targets.min() < 0
+            or self.targets.max() >= 2 * size
             or self.counts.min() < 1
             or np.any(np.diff(self._keys) <= 0)
             or (self.labels is not None and (self.labels.min() < 0 or self.labels.max() >= len(self.label_sets)))
         ):
             shape = f"{size} observations and {self.num_actions} actions"
             raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
+        if self.ends.any() and not self.can_end:
+            raise ModelError("a dataset with episodes that ended, which says that none can")
 
     @property
     def num_episodes(self) -> int:
@@ -118,10 +118,15 @@ class Dataset:
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
+    @cached_property
+    def successors(self) -> Column:
+        """int64[E], o' of each transition seen."""
+        return self.targets % self.num_observations
+
     @property
-    def targets(self) -> Column:
-        """int64[E], o' of each transition seen, or O + o' where the episode ended there."""
-        return self.successors + self.num_observations * self.ends
+    def ends(self) -> NDArray[np.bool_]:
+        """bool[E], whether the episode was over then."""
+        return self.targets >= self.num_observations
 
     @property
     def _keys(self) -> Column:
@@ -180,15 +185,8 @@ class Dataset:
     @property
     def kind(self) -> dict[str, Any]:
         """What data must have in common to be merged."""
-        names = (
-            "num_observations",
-            "num_actions",
-            "horizon",
-            "discount",
-            "observation_names",
-            "action_names",
-            "encoding",
-        )
+        sizes = ("num_observations", "num_actions", "horizon", "discount")
+        names = (*sizes, "observation_names", "action_names", "encoding")
         rules = frozenset(self.labelling.rules) if self.labels_known else None
         return {**{name: getattr(self, name) for name in names}, "labels": rules}
 
@@ -237,7 +235,7 @@ class Dataset:
         merged = self
         for other in others:
             merged.require_kind(other.kind, [source["seed"] for source in other.sources if "seed" in source])
-            merged = _merged(merged, other)
+            merged = add_datasets(merged, other)
         return merged
 
     def append(self, observations: Sequence[int], actions: Sequence[int], *, ended: bool = False) -> Dataset:
@@ -261,15 +259,27 @@ class Dataset:
             raise ModelError(
                 "a transition of this data has several labels; append with Dataset.from_episodes and merge"
             )
-        columns = add_up(
-            states[:-1] * self.num_actions + choices,
-            states[1:] + self.num_observations * ends,
-            1,
-            self.num_observations,
-        )
+        pairs, targets = states[:-1] * self.num_actions + choices, states[1:] + self.num_observations * ends
+        columns = add_up(self.num_observations, pairs, targets, 1)
         first = np.bincount(states[:1], minlength=self.num_observations)
         source = ({"method": "appended", "episodes": 1},)
         return self.merge(replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=source))
+
+    def among(self, kept: Column) -> Dataset:
+        """Return the data with other indices: observations are the place of theirs in ``kept``, which has all met."""
+        (o, a, z), (labels, sets) = self.transitions, self.labelled
+        names = self.observation_names
+        return replace(
+            self,
+            num_observations=len(kept),
+            pairs=np.searchsorted(kept, o) * self.num_actions + a,
+            targets=np.searchsorted(kept, z) + len(kept) * self.ends,
+            first_counts=self.first_counts[kept],
+            labelling=Labelling(()),
+            labels=labels.astype(np.int64),
+            label_sets=tuple(sets),
+            observation_names=None if names is None else tuple(names[o] for o in kept.tolist()),
+        )
 
     def require_sizes_of(self, task: Task) -> None:
         """Refuse to compare the data with another task than its own."""
@@ -312,8 +322,13 @@ class Dataset:
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
         """Read a dataset from a file; anything but a whole one is a FileError."""
-        with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
-            dataset = cls(**arguments(values, str(path)))
+        return cls.from_bytes(read_bytes(Path(path)), str(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str) -> Dataset:
+        """Read a dataset from the bytes of its file; ``where`` names the place in messages."""
+        with FILE.unpack(data, where) as values:
+            dataset = cls(**arguments(values, where))
             check_counts(dataset)
             return dataset
 
@@ -322,58 +337,3 @@ class Dataset:
         sizes += f", horizon {self.horizon}"
         sizes += f", discount {self.discount:g}" if self.discount < 1.0 else ""
         return f"Dataset({plural(self.num_episodes, 'episode')}: {sizes})"
-
-
-def add_up(
-    pairs: Column,
-    targets: Column,
-    counts: Column | int,
-    num_observations: int,
-    labels: NDArray[np.integer[Any]] | None = None,
-) -> dict[str, Any]:
-    """Add up the counts of equal transitions; return the columns of a dataset by name, in order.
-
-    A target is o', or O + o' where the episode ended there. With ``labels``, one for each transition, those that differ
-    in them are not equal.
-    """
-    keys = pairs * (2 * num_observations) + targets
-    num_labels = 1 if labels is None else int(labels.max(initial=0)) + 1
-    keys, places = np.unique(keys if labels is None else keys * num_labels + labels, return_inverse=True)
-    added = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(added, places, counts)
-    keys, numbers = np.divmod(keys, num_labels)
-    pairs, targets = np.divmod(keys, 2 * num_observations)
-    ends, successors = np.divmod(targets, num_observations)
-    own = {} if labels is None else {"labels": numbers}
-    return {"pairs": pairs, "successors": successors, "ends": ends > 0, "counts": added, **own}
-
-
-def _merged(first: Dataset, second: Dataset) -> Dataset:
-    """Add up two parts; refuse those that label a transition in two ways."""
-    both, several = (first, second), first.labels is not None or second.labels is not None
-    labels, sets = None, tuple[Label, ...]()
-    if several:
-        sets = tuple(dict.fromkeys((frozenset(), *first.labelled[1], *second.labelled[1])))
-        number_of = {label: i for i, label in enumerate(sets)}
-        own = [np.array([number_of[label] for label in part.labelled[1]])[part.labelled[0]] for part in both]
-        labels = np.concatenate(own)
-    elif not first.labels_known:
-        seen = SeenLabels()
-        for part in both:
-            numbers, own_sets = part.labelled
-            steps = zip(*map(np.ndarray.tolist, part.transitions), strict=True)
-            for step, number in zip(steps, numbers, strict=True):
-                seen.add(step, own_sets[number])
-    pairs, targets, counts = (
-        np.concatenate([getattr(part, n) for part in both]) for n in ("pairs", "targets", "counts")
-    )
-    return replace(
-        first,
-        **add_up(pairs, targets, counts, first.num_observations, labels),
-        label_sets=sets,
-        can_end=first.can_end or second.can_end,
-        first_counts=first.first_counts + second.first_counts,
-        labelling=Labelling(tuple(dict.fromkeys((*first.labelling.rules, *second.labelling.rules)))),
-        propositions=tuple(sorted({*first.propositions, *second.propositions})),
-        sources=(*first.sources, *second.sources),
-    )

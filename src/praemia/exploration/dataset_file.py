@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE = ArchiveKind(
     "praemia dataset",
     "a dataset",
-    6,
+    7,
     fields={
         **dict.fromkeys(("num_observations", "num_actions", "horizon"), (int,)),
         **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
@@ -27,12 +27,10 @@ FILE = ArchiveKind(
         "discount": (float,),
     },
     arrays={
-        **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
-        "ends": ArrayType("b"),
+        **dict.fromkeys(("pairs", "targets", "counts", "first_counts"), ArrayType("i")),
         "labels": ArrayType("i", is_optional=True),
     },
 )
-DTYPES = {"i": np.int64, "b": np.bool_}
 
 
 def arguments(values: dict[str, Any], where: str) -> dict[str, Any]:
@@ -43,8 +41,7 @@ def arguments(values: dict[str, Any], where: str) -> dict[str, Any]:
     if not all(isinstance(label, list) and all(isinstance(name, str) for name in label) for label in sets):
         raise DamageError("its header has labels that are not lists of names")
     header = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    kinds = {name: DTYPES[kind.dtype_kinds] for name, kind in FILE.arrays.items()}
-    arrays = {name: None if values[name] is None else values[name].astype(kind) for name, kind in kinds.items()}
+    arrays = {name: None if values[name] is None else values[name].astype(np.int64) for name in FILE.arrays}
     return {**header, **arrays, "labelling": labelling, "label_sets": tuple(map(frozenset, sets))}
 
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
-from praemia.exploration.counted import encoding_of
-from praemia.exploration.dataset import Dataset, add_up
+from praemia.exploration.counted import dataset_of, known_rules
+from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import require_readable
 from praemia.learners.base import Learner
+from praemia.learners.experience import Transitions
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import Indices, Labelling, LabelRule, SeenLabels
+from praemia.machines.labels import Labelling, LabelRule, SeenLabels
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
@@ -29,7 +30,6 @@ from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
 
 HERE = "praemia-here"
-MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
 
 class Environment:
@@ -65,18 +65,7 @@ class Environment:
     @cached_property
     def known_rules(self) -> tuple[LabelRule, ...] | None:
         """The labels of all transitions as rules; None where only playing reveals them."""
-        if self.labelling.by_rules:
-            return self.labelling.rules
-        size, num_actions = self.source.num_observations, self.source.num_actions
-        if isinstance(self.source, BlackBox) or size * num_actions * size > MAX_TABULATED:
-            return None
-        return self._tabulated(*(axis.ravel() for axis in np.indices((size, num_actions, size))))
-
-    def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
-        """Return the labels of some transitions as a rule for each."""
-        numbers, sets = self.labelling.of(o, a, z)
-        rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
-        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
+        return known_rules(self.source)
 
     def require_machines(self, machines: Iterable[RewardMachine]) -> None:
         """Refuse machines that cannot be read here."""
@@ -101,36 +90,11 @@ class Environment:
 
     def dataset(self, **record: Any) -> Dataset:
         """Return the counts of all worlds as a dataset, with a record of how it was collected."""
-        source, rules, seen = self.source, self.known_rules, [world.experience() for world in self.worlds]
-        size, num_actions = source.num_observations, source.num_actions
-        steps = [experience.transitions for experience in seen]
-        pairs = np.concatenate([step.observations * num_actions + step.actions for step in steps])
-        targets = np.concatenate([step.successors + size * step.ends for step in steps])
-        counted = add_up(pairs, targets, np.concatenate([step.counts for step in steps]), size)
-        if rules is None:
-            o, a = np.divmod(counted["pairs"], num_actions)
-            rules = self._tabulated(o, a, counted["successors"])
-        labelling = Labelling(rules)
-        if isinstance(source, Task):
-            names, can_end = (source.mdp.observation_names, source.mdp.action_names), source.mdp.can_end
-        else:
-            names, can_end = (source.observations.names(), source.actions.names()), True
-        return Dataset(
-            size,
-            num_actions,
-            **counted,
-            first_counts=np.sum([experience.step_visits[0] for experience in seen], axis=0, dtype=np.int64),
-            horizon=self.horizon,
-            labelling=labelling,
-            labels_known=self.known_rules is not None,
-            propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
-            observation_names=names[0],
-            action_names=names[1],
-            sources=({"task": source.name, **record},),
-            can_end=can_end,
-            discount=source.discount,
-            encoding=encoding_of(source),
-        )
+        columns = zip(*(world.experience().transitions for world in self.worlds), strict=True)
+        seen = Transitions(*map(np.concatenate, columns))
+        numbers, sets = self.labelling.of(seen.observations, seen.actions, seen.successors)
+        starts = np.sum([world.counts.starts for world in self.worlds], axis=0, dtype=np.int64)
+        return dataset_of(self.source, seen._replace(labels=numbers), sets, starts, self.known_rules, **record)
 
 
 def _arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.kernels.records import UNKNOWN
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import MAX_HORIZON, require_discount
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
 class Estimate:
     """Explored data with what is planned for in it.
 
-    ``labels`` take the place of the data's own, which None stands for.
+    ``labels`` take the place of the data's own, which None stands for. ``unit`` is the machine that is planned for, the
+    one with rewards in [0, 1] unless another is given.
     """
 
     dataset: Dataset
@@ -43,6 +43,10 @@ class Estimate:
     horizon: int
     discount: float
     labels: Labelling | None = None
+    unit: RewardMachine = None  # type: ignore[assignment]  # filled in below
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", self.unit or self.machine.in_unit_range)
 
     @classmethod
     def of(
@@ -82,39 +86,17 @@ class Estimate:
         return tuple(sorted(self.machine.reads.difference(*sets)))
 
     @cached_property
-    def unit(self) -> RewardMachine:
-        """The machine with rewards mapped into [0, 1]."""
-        return self.machine.in_unit_range
-
-    @cached_property
     def most(self) -> NDArray[np.float64]:
         """float64[H + 1, M], the largest mean return of the machine from each step on, in the unit range."""
         return extremes(self.spec)
 
     @cached_property
-    def least(self) -> NDArray[np.float64]:
-        """float64[H + 1, M], the smallest."""
-        return extremes(self.spec, sign=-1.0)
-
-    @cached_property
     def model(self) -> Model:
         """p̂ with the machine as a model to plan in, in the unit range."""
-        dataset = self.dataset
-        numbers, sets = self._labelled
-        exits = self.spec.exits.copy()
-        exits[1:, UNKNOWN] = self.least[:-1]
-        return Model.of_estimate(
-            dataset.pairs,
-            dataset.successors,
-            dataset.ends,
-            dataset.probs,
-            labels=numbers,
-            visits=dataset.visits.ravel(),
-            table=MachineTable.of(self.unit, sets),
-            start_probs=dataset.start_probs,
-            exits=exits,
-            discount=self.discount,
-        )
+        data, (numbers, sets) = self.dataset, self._labelled
+        table, least = MachineTable.of(self.unit, sets), extremes(self.spec, sign=-1.0)
+        columns = (data.pairs, data.targets, data.counts, numbers)
+        return Model.of_estimate(self.spec, *columns, table, data.start_probs, least)
 
     @cached_property
     def spec(self) -> TaskSpec:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import steps_left
 from praemia.envs.black_box import BlackBox
 from praemia.envs.box_cells import BoxCells
+from praemia.envs.indexing import EncodedIndex
 from praemia.errors import ModelError
+from praemia.exploration.counted import count_episodes
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
-from praemia.kernels.records import UNKNOWN
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.planning.acting import Policy
@@ -26,23 +26,24 @@ from praemia.planning.policy import PolicyLike, policy_array
 from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
 from praemia.simulation.run import Run
 from praemia.tasks.base import BaseTask
-from praemia.tasks.machine_table import MachineTable
-from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.model import Model
 from praemia.tasks.picture import Axis, Mark, Picture, Spot
 from praemia.text_tables import plural
 
-SHORT = 4  # letters of a name that fits into a place
+SHORT, LONG = 4, 40  # letters of a name that fits into a place, and into the legend
+NAMED = 24  # observations whose names are in the legend, at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedTask(BaseTask):
     """A black box as the counts of a run estimate it.
 
-    Observations are those that were met, in the order of their indices (``kept``).
+    Observations are those that were met: ``dataset`` is that of the run among them, ``kept`` their indices in the run.
     """
 
     box: BlackBox
     dataset: Dataset
+    kept: NDArray[np.int64]
     machine: RewardMachine
     horizon: int | None
     name: str
@@ -70,12 +71,8 @@ class EstimatedTask(BaseTask):
         policy.for_box(box)
         data = source.dataset if isinstance(source, Run) else _sampled(box, policy)
         name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
-        return cls(box, data, box.machine, box.horizon, name, box.discount, box.until_done)
-
-    @cached_property
-    def kept(self) -> NDArray[np.int64]:
-        """The indices of the observations that were met."""
-        return np.setdiff1d(np.arange(self.dataset.num_observations), self.dataset.unreached)
+        kept = np.setdiff1d(np.arange(data.num_observations), data.unreached)
+        return cls(box, data.among(kept), kept, box.machine, box.horizon, name, box.discount, box.until_done)
 
     @property
     def cells(self) -> BoxCells | None:
@@ -91,11 +88,10 @@ class EstimatedTask(BaseTask):
     def num_actions(self) -> int:
         return self.dataset.num_actions
 
-    @cached_property
+    @property
     def pair_visits(self) -> NDArray[np.int64]:
         """int64[O, A], how often each pair was tried."""
-        visits: NDArray[np.int64] = self.dataset.visits[self.kept]
-        return visits
+        return self.dataset.visits
 
     def policy(self, policy: PolicyLike) -> NDArray[Any]:
         """Return a policy of the run as an array for the observations that are kept."""
@@ -103,34 +99,9 @@ class EstimatedTask(BaseTask):
         return table[:, :, self.kept] if table.ndim > 2 else table[:, self.kept]
 
     @cached_property
-    def _steps(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The transitions seen as o, a, o', of the observations that are kept."""
-        o, a, z = self.dataset.transitions
-        return np.searchsorted(self.kept, o), a, np.searchsorted(self.kept, z)
-
-    @cached_property
     def model(self) -> Model:
         """p̂ with the machine, in the user's units."""
-        data, (numbers, sets) = self.dataset, self.dataset.labelled
-        o, a, successors = self._steps
-        idle, horizon = self.machine.idle_reward.mean, self.max_steps
-        exits = exits_at_end(horizon, self.num_machine_states, idle, self.discount)
-        least = Estimate(data, self.machine, horizon, self.discount).least
-        units, left = self.machine.reward_range, steps_left(horizon, self.discount)[:, None]
-        zero, one = (units.values_from_unit(value, 1, 1.0) for value in (0.0, 1.0))
-        exits[1:, UNKNOWN] = (zero * left + (one - zero) * least)[:-1]
-        return Model.of_estimate(
-            o * self.num_actions + a,
-            successors,
-            data.ends,
-            data.probs,
-            labels=numbers,
-            visits=self.pair_visits.ravel(),
-            table=MachineTable.of(self.machine, sets),
-            start_probs=data.start_probs[self.kept],
-            exits=exits,
-            discount=self.discount,
-        )
+        return Estimate(self.dataset, self.machine, self.max_steps, self.discount, unit=self.machine).model
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -141,28 +112,36 @@ class EstimatedTask(BaseTask):
         """A mark for each observation: its name, what holds whenever it is reached, whether episodes start there."""
         numbers, sets = self.dataset.labelled
         labels: dict[int, Label] = {}
-        for o, number in set(zip(self._steps[2].tolist(), numbers.tolist(), strict=True)):
+        for o, number in set(zip(self.dataset.successors.tolist(), numbers.tolist(), strict=True)):
             labels[o] = labels.get(o, sets[number]) & sets[number]
-        starts = self.dataset.first_counts[self.kept] > 0
         found = [labels.get(o, Label()) for o in range(self.num_observations)]
+        starts = (self.dataset.first_counts > 0).tolist()
+        explained = [o for o, label in enumerate(found) if label or starts[o] or len(found) <= NAMED][:NAMED]
         return [
-            Mark(self._symbol(i, label, is_start), ", ".join(sorted(label)), label, bool(is_start))
-            for i, (label, is_start) in enumerate(zip(found, starts, strict=True))
+            Mark(self._symbol(o, label, starts[o]), self._meaning(o, label, o in explained), label, starts[o])
+            for o, label in enumerate(found)
         ]
 
-    def _symbol(self, i: int, label: Label, is_start: bool) -> str:
+    def _symbol(self, o: int, label: Label, is_start: bool) -> str:
         """Return what stands in a place: in a cell what holds there, else a short name, or the index."""
         if self.cells is not None:
             return "".join(sorted({name[0] for name in label if name})) or ("S" if is_start else "")
-        o = int(self.kept[i])
         name = self.dataset.observation_name(o)
-        return name if 0 < len(name) <= SHORT else str(o)
+        return name if 0 < len(name) <= SHORT else str(self.kept[o])
+
+    def _meaning(self, o: int, label: Label, is_explained: bool) -> str:
+        """Return the line of a mark in the legend: the name of an observation whose place has its index; what holds."""
+        name = self.dataset.observation_name(o)
+        has_index = self.cells is None and len(name) > SHORT
+        own = (name if len(name) <= LONG else f"{name[: LONG - 1]}…") if has_index and is_explained else ""
+        return ": ".join(filter(None, (own, ", ".join(sorted(label)))))
 
     @property
     def links(self) -> list[tuple[int, int]]:
         """The pairs of observations between which a step was seen."""
-        pairs = zip(self._steps[0].tolist(), self._steps[2].tolist(), strict=True)
-        return sorted({(min(o, z), max(o, z)) for o, z in pairs if o != z})
+        o, _, z = self.dataset.transitions
+        pairs = zip(np.minimum(o, z).tolist(), np.maximum(o, z).tolist(), strict=True)
+        return sorted({pair for pair in pairs if pair[0] != pair[1]})
 
     @property
     def map(self) -> Picture | None:
@@ -188,10 +167,10 @@ class EstimatedTask(BaseTask):
 
 
 def _sampled(box: BlackBox, policy: Policy) -> Dataset:
-    """Count what a policy meets in sampled episodes."""
-    if box.is_encoded and not isinstance(box.encode, BoxCells):
-        raise ModelError(f"{policy!r}: the indices of {box.name!r} are those of each run; give the Run")
-    choose = chooser(box, policy, deterministic=False, unseen="random")
-    episodes = [play(box, choose(), episode_seed(0, i)) for i in range(EPISODES)]
+    """Count what a policy meets in sampled episodes, with its own indices of observations."""
+    index = policy.observations
+    own = box.for_run(index.codes if isinstance(index, EncodedIndex) else None)
+    choose = chooser(own, policy, deterministic=False, unseen="random")
+    episodes = [play(own, choose(), episode_seed(0, i)) for i in range(EPISODES)]
     steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
-    return Dataset.from_episodes(steps, box)
+    return count_episodes(steps, own)

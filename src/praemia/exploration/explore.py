@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,12 +108,12 @@ def explore(
     try:
         if method == "euler":
             record["policy_episodes"] = each
-            _euler(environment, count, each, EULERSearch(bonus_scale=scale), key, on_progress)
+            _euler(environment, count, each, EULER(bonus_scale=scale), key, on_progress)
         else:
             world = environment.world(UncertaintyExplorer(scale=scale), count, (*key, COLLECT))
             record |= _uncertainty(environment, world, count, until, named, on_progress, on_check)
     except (ContradictionError, EnvironmentFailure) as error:
-        if any(world.counts.step_visits[0].any() for world in environment.worlds):
+        if any(world.counts.starts.any() for world in environment.worlds):
             error.dataset = environment.dataset(**record)
             error.add_note("what was explored until then is kept: error.dataset")
         raise
@@ -205,16 +205,8 @@ def _euler(
         searched += policy_episodes
 
 
-class EULERSearch(EULER):
-    """EULER as Algorithm 3 uses it, which also counts the observations in which episodes begin."""
-
-    uses_steps: ClassVar[bool] = True
-
-
 class GivenPolicy(Learner):
     """Play a given policy [H, 1, O, A]."""
-
-    uses_steps: ClassVar[bool] = True
 
     policy: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0, 0)))
 

@@ -40,7 +40,12 @@ SETTLED = 1e-12  # of the upper bound: bounds this close count as equal
 
 
 class Trajectory(NamedTuple):
-    """Observations and actions, one observation more than actions; ``ended`` if the environment ended the episode.
+    """The observations and actions of an episode so far.
+
+    Attributes
+    ----------
+    observations, actions : one observation more than actions.
+    ended : whether the environment ended the episode.
 
     Examples
     --------
@@ -65,6 +70,12 @@ class Trajectory(NamedTuple):
 @dataclass(frozen=True)
 class TrajectoryReward:
     """A reward F on trajectories with a declared bound G: 0 ≤ F ≤ G.
+
+    Parameters
+    ----------
+    function : F, a function of a ``Trajectory``.
+    bound : G.
+    name : names the reward in tables.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from praemia.errors import FileError, PraemiaError, SizeError
 from praemia.limits import require_memory
 
 HEADER = "header"
-SHARE = 4  # a file may take one of so many parts of the memory
+SHARE, JSON_SHARE = 4, 40  # bytes of memory for a byte of an array, and of the header, whose objects are larger
 _KINDS = {"b": "true or false", "i": "integers", "u": "integers", "f": "numbers"}
 
 
@@ -49,17 +50,11 @@ def damage_named(where: str, what: str) -> Iterator[None]:
 
 def read_archive(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file of any kind. Any error may be raised."""
-    arrays = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
-        require_memory(SHARE * sum(entry.file_size for entry in entries), f"reading {where}")
-        for entry in entries:
-            with archive.open(entry) as file:  # it gives no more bytes than the entry claims
-                content = io.BytesIO(file.read(entry.file_size))
-            array = npy.read_array(content, allow_pickle=False)
-            if content.read(1):
-                raise DamageError(f"{entry.filename} is longer than it claims")
-            arrays[entry.filename.removesuffix(".npy")] = array.astype(array.dtype.newbyteorder("="))
+        sizes = (entry.file_size * (JSON_SHARE if entry.filename == f"{HEADER}.npy" else SHARE) for entry in entries)
+        require_memory(sum(sizes), f"reading {where}")
+        arrays = {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in entries}
     # A damaged table of contents can hide an entry; the archive's last bytes say how many there are.
     if not int.from_bytes(data[-12:-10], "little") == len(entries) == len(arrays):
         raise DamageError("its table of contents is damaged")
@@ -67,6 +62,18 @@ def read_archive(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDA
     if not isinstance(header, dict):
         raise DamageError("its header is not a JSON object")
     return header, arrays
+
+
+def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    """Read an array in pieces, once its size is known to be that of its entry."""
+    with archive.open(entry) as file:
+        npy.read_magic(file)
+        shape, _, dtype = npy.read_array_header_1_0(file)
+        if math.prod(shape) * dtype.itemsize != entry.file_size - file.tell():
+            raise DamageError(f"{entry.filename} is not as long as it claims")
+    with archive.open(entry) as file:
+        array: NDArray[Any] = npy.read_array(file, allow_pickle=False)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 @dataclass(frozen=True)
@@ -80,10 +87,7 @@ class ArchiveKind:
     arrays: Mapping[str, ArrayType]
 
     def pack(self, values: Mapping[str, Any], plain: Callable[[object], object] | None = None) -> bytes:
-        """Write fields and arrays, if not None, as the bytes of a file: equal ones give equal bytes, whatever the time.
-
-        ``plain`` makes data of what JSON does not know.
-        """
+        """Write fields and arrays, if not None, as bytes that depend on nothing else; ``plain`` is JSON's default."""
         header = {name: values[name] for name in self.fields} | {"kind": self.name, "format": self.format}
         text = json.dumps(header, sort_keys=True, default=plain).encode()
         # The order in memory would show in the bytes.
@@ -94,7 +98,7 @@ class ArchiveKind:
 
     @contextmanager
     def unpack(self, data: bytes, where: str) -> Iterator[dict[str, Any]]:
-        """Yield fields and arrays by name, optional ones maybe None; any mistake is a FileError that names the file."""
+        """Yield fields and arrays by name, None if they are missing; any mistake is a FileError."""
         with damage_named(where, self.what):
             header, arrays = read_archive(data, where)
             kind, number = header.pop("kind", self.name), header.pop("format", None)

@@ -1,8 +1,6 @@
 """Open files to read them, and write them whole. Every reader and writer of this package comes here.
 
-A file may have been made by somebody else, so only regular files are read: a device has no end, and a pipe may never
-say anything. In a folder that others may have filled (``within``), a link that leads out of it is neither read nor
-written through.
+Only regular files are read. ``within`` is a folder that others may have filled: no link that leads out is followed.
 """
 
 from __future__ import annotations
@@ -45,11 +43,9 @@ def read_bytes(path: Path, *, within: Path | None = None, budget: int | None = N
 
 
 def write_whole(path: Path, data: bytes, *, within: Path | None = None) -> None:
-    """Write under a temporary name, flush to the disk, rename: nobody ever reads half a file.
+    """Write under a temporary name, flush to the disk, rename; an existing file keeps its permissions.
 
-    Permissions are those of a file written in place: a new file gets what the umask allows, an existing one keeps its
-    own. With ``within``, folders that are missing are made, and only regular files below that folder are replaced;
-    without it, a link is followed, and a device or a pipe is written to.
+    With ``within``, missing folders are made and only regular files replaced; without it, a device may be written to.
     """
     with _writing(path, within) as place:
         if place.exists() and not place.is_file() and not place.is_dir():

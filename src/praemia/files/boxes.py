@@ -1,7 +1,6 @@
 """Black boxes in task files: an environment of Gymnasium's, with cells for its observations and predicates as labels.
 
-Everything is data. Only where the user allows it, ``encode``, ``labels`` and the id may name code:
-``module:function``, ``file.py:function`` and ``module:Id-v0``.
+Only where the user allows it, ``encode``, ``labels`` and the id may name code, as ``module:function``.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _REMEDY = "a file executes code only where you allow it: --allow-code, or load_t
 
 
 def is_box(part: TaskPart) -> bool:
-    """Tell whether a file's environment is a black box, rather than a table."""
+    """Return whether a file's environment is a black box, rather than a table."""
     world = part.gymnasium
     return world is not None and world.labels is None
 

@@ -33,14 +33,12 @@ from praemia.files.formats.multiagent import build_multiagent
 from praemia.files.schema import (
     FORMULA_KEYS,
     FormulaPart,
-    FormulaPay,
     GridPart,
     GymnasiumPart,
     LabelPart,
     MachinePart,
     MdpPart,
     PatternPart,
-    RandomReward,
     TaskPart,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
@@ -68,9 +66,7 @@ def read_task_file(text: str, name: str, allow_code: bool = False) -> Task | Bla
 def parse_task(text: str, name: str, allow_code: bool | None = None) -> Task | BlackBox:
     """Make a task from a text that ``dump`` wrote, under a name.
 
-    Without ``allow_code`` anybody may have written it, as a text that is stored with runs: it has to say everything
-    itself and opens no files. A machine in another file is refused, and so are a black box and a Gymnasium environment
-    whose options may name files.
+    Without ``allow_code`` the text opens no files: a machine in a file is refused, and so is what Gymnasium may load.
     """
     source = parse_source(text, name)
     part = validate(source, TaskPart)
@@ -129,11 +125,13 @@ def build_machine(
     """Build the machine that stands at a path of a source; ``labels`` are the propositions of its task, if any."""
     if isinstance(part, MachinePart):
         return _from_rules(source, part, path)
-    texts = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
+    text = part.text
+    texts = text if isinstance(text, str) else {key: pay.model_dump(exclude_none=True) for key, pay in text.items()}
     names = list(dict.fromkeys(labels)) if part.propositions is None and labels is not None else part.propositions
     kind, key = ("regex", "regex") if part.ltlf is None else ("formula", "ltlf")
     with source.at(*path, key):
-        machine = machine_from(kind, texts, _reward(part.reward, 1.0), part.pay, names, syntax=part.syntax)
+        reward = 1.0 if part.reward is None else Reward.from_data(part.reward.model_dump(exclude_none=True))
+        machine = machine_from(kind, texts, reward, part.pay, names, syntax=part.syntax)
     with source.at(*path, "chance"):
         return machine.with_chance(part.chance) if part.chance else machine
 
@@ -146,15 +144,6 @@ def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMach
             rules.append((place, Rule.of(rule.model_dump(by_alias=True, exclude_none=True))))
     where = partial(source.spot, (*path, "states" if part.initial in part.states else "initial"), column=False)
     return machine_of_rules(where, part.states, part.initial, part.propositions, rules, part.first_match)
-
-
-def _pay(part: FormulaPay) -> Reward | dict[str, Any]:
-    reward = _reward(part.reward, 1.0)
-    return reward if part.pay is None else {"reward": reward, "pay": part.pay}
-
-
-def _reward(reward: RandomReward | None, default: float = 0.0) -> Reward:
-    return Reward.of(default) if reward is None else Reward.from_data(reward.model_dump(exclude_none=True))
 
 
 def build_task(source: Source, part: TaskPart, allow_code: bool = False) -> Task | BlackBox:

@@ -1,8 +1,4 @@
-"""Look for what is allowed but rarely intended: parts of a task or a machine that can never matter.
-
-For a task, what can happen is decided on the labels of transitions from observations that the start can
-reach. For a machine alone, any label may come, and the question is whether a guard can be satisfied.
-"""
+"""Find what is allowed but rarely intended: parts of a task or a machine that can never matter."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """What a task file may say, as pydantic models.
 
-The models check the form of a file: its keys, their types, and which numbers lie in [0, 1]. Whether the parts fit
-together (names that exist, rows that sum to 1) is checked by the objects that are built from them. Names may be written
-as integers, and a mapping or a list with one entry in short (``start: a`` for ``start: {a: 1}``); in the models names
-are text and short forms are written out.
+They check keys, types and ranges; whether the parts fit together is checked by the objects that are built from them.
+Names may be written as integers, and a mapping or a list with one entry in short (``start: a`` for ``start: {a: 1}``).
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ def _in_unit_interval(value: float) -> float:
 
 
 def _kind(value: Any) -> str:
-    """Tell which of several forms a value has; the brackets keep the tag apart from any name in a file."""
+    """Return which of several forms a value has; the brackets keep the tag apart from any name in a file."""
     return "<mapping>" if isinstance(value, dict | BaseModel) else "<list>" if isinstance(value, list) else "<single>"
 
 
@@ -202,7 +200,7 @@ WORLDS = ("mdp", "grid", "environment", "gymnasium")
 
 
 def machine_kind(value: Any) -> str:
-    """Tell which form a machine has: the name of a file, a formula or rules."""
+    """Return which form a machine has: the name of a file, a formula or rules."""
     is_formula = isinstance(value, FormulaPart) or (isinstance(value, dict) and not FORMULA_KEYS.isdisjoint(value))
     return "<formula>" if is_formula else _kind(value)
 

@@ -1,8 +1,7 @@
 """Read a YAML or JSON file into plain data, and check its form; every mistake is reported with its line and column.
 
-PyYAML composes the text into nodes, which know their place; they become dicts, lists and scalars here. So a file can
-only ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2; keys are always text, as in
-JSON. Aliases are refused: a few lines of them can expand to billions of values. ``schema`` has the form of the data.
+PyYAML composes nodes, which know their place; no object is constructed, no tag followed, and aliases are refused: a few
+lines of them can expand to billions of values. Scalars follow YAML 1.2, and keys are text.
 """
 
 from __future__ import annotations

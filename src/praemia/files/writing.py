@@ -1,15 +1,13 @@
 """Write tasks and machines as the text of task files, which load as the same machine and the same arrays.
 
-Numbers are written with all their digits. A task that was made from a map is written as its map; FrozenLake and
-CliffWalking are written as Gymnasium makes them. A labelling by rules is written as its rules; one by a function is
-written as a rule for each transition that can happen and has a label.
+A task that was made from a map is written as its map, and a labelling by a function as a rule for each transition.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -40,49 +38,31 @@ def dump(subject: Task | BlackBox | RewardMachine) -> str:
 
 def dump_as_json(subject: Task | BlackBox | RewardMachine) -> str:
     """Return the same in JSON."""
-    return _json(_record(subject), "\n") + "\n"
+    return json.dumps(_record(subject), indent=1, default=np.generic.item) + "\n"
 
 
 def _block(key: str, value: Any, indent: str = "\n  ") -> str:
     """Return what stands behind a key in YAML: mappings of ``BLOCKS``, rows and maps in lines of their own."""
     if key in BLOCKS and isinstance(value, dict):
         return "".join(f"{indent}{_yaml_key(inner)}:{_block('', own, indent + '  ')}" for inner, own in value.items())
-    if _has_rows(value):
-        return "".join(f"{indent}- {_flow(row, _yaml, _yaml_key)}" for row in value)
+    if isinstance(value, list) and value and isinstance(value[0], dict | list):
+        return "".join(f"{indent}- {_flow(row)}" for row in value)
     if isinstance(value, str) and "\n" in value[1:-1] and value[0].isprintable() and value[0] != " ":
         lines = value.removesuffix("\n").split("\n")
         if lines[-1] and all(map(str.isprintable, lines)):
             return (" |" if value.endswith("\n") else " |-") + "".join(indent + line for line in lines)
-    return " " + _flow(value, _yaml, _yaml_key)
+    return " " + _flow(value)
 
 
-def _json(value: Any, indent: str, key: str | None = None) -> str:
-    inner = indent + "  "
-    if isinstance(value, dict) and (key is None or key in BLOCKS):
-        items = [f"{inner}{_json_text(name)}: {_json(own, inner, name)}" for name, own in value.items()]
-        return f"{{{','.join(items)}{indent}}}"
-    if _has_rows(value):
-        return f"[{','.join(inner + _flow(row, _json_text, _json_text) for row in value)}{indent}]"
-    return _flow(value, _json_text, _json_text)
-
-
-def _has_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict | list)
-
-
-def _flow(value: Any, text: Callable[[str], str], key: Callable[[str], str]) -> str:
-    """Write a value in one line."""
+def _flow(value: Any) -> str:
+    """Write a value in one line of YAML."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key(name)}: {_flow(own, text, key)}' for name, own in value.items())}}}"
+        return f"{{{', '.join(f'{_yaml_key(name)}: {_flow(own)}' for name, own in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_flow(item, text, key) for item in value)}]"
+        return f"[{', '.join(map(_flow, value))}]"
     if isinstance(value, str):
-        return text(value)
-    return json.dumps(value.item() if isinstance(value, np.generic) else value)
-
-
-def _json_text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+        return _yaml(value)
+    return json.dumps(value, default=np.generic.item)
 
 
 def _yaml(text: str) -> str:
@@ -134,7 +114,7 @@ def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
 
 
 def _is_plain(options: Any) -> bool:
-    """Tell whether a file can hold options as they are."""
+    """Return whether a file can hold options as they are."""
     try:
         return bool(json.loads(json.dumps(options)) == options)
     except (TypeError, ValueError):

@@ -1,7 +1,6 @@
 """Infer a reward machine from traces of labels and rewards.
 
-The class of machines: the next state is fixed by the state, the label and the reward. Deterministic machines belong to
-it, and probabilistic ones whose rewards reveal what happened.
+The class of machines: the next state is fixed by the state, the label and the reward.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What ``praemia.infer`` answers: the machine, written from states and counts, and how far the traces support it.
 
-In each state, labels that do the same share a rule: they lead to the same states for the same rewards, and the test of
-``praemia.inference.evidence`` does not tell their rewards apart. A guard reads only the propositions that are needed to
-tell the labels seen in that state apart; a label that was never seen there then does what those propositions say, or
-nothing.
+Labels that do the same in a state share a rule, whose guard reads only the propositions needed to distinguish the
+labels seen there.
 """
 
 from __future__ import annotations
@@ -50,6 +48,12 @@ class Edge:
     @property
     def probability(self) -> float:
         return self.count / self.of
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the edge as plain data."""
+        data = vars(self) | {"label": sorted(self.label), "interval": list(self.interval)}
+        ends = {"from": data.pop("source"), "to": data.pop("target"), "probability": self.probability}
+        return ends | data
 
 
 @dataclass(frozen=True)
@@ -145,19 +149,7 @@ class Inference:
             "episodes": self.num_episodes,
             "steps": self.num_steps,
             "visits": self.visits,
-            "edges": [
-                {
-                    "from": edge.source,
-                    "label": sorted(edge.label),
-                    "reward": edge.reward,
-                    "to": edge.target,
-                    "count": edge.count,
-                    "of": edge.of,
-                    "probability": edge.probability,
-                    "interval": list(edge.interval),
-                }
-                for edge in self.edges
-            ],
+            "edges": [edge.to_json() for edge in self.edges],
             "not_identifiable": list(self.not_identifiable),
             "close_calls": list(self.close_calls),
             "why_probabilistic": self.why_probabilistic,

@@ -1,11 +1,7 @@
 """Other machines that the traces allow: edges that could lead elsewhere, fewer states, hidden moves.
 
-An edge could lead elsewhere if the machine with that edge changed explains the traces as well: without a conflict in a
-deterministic machine, and with nearly the same likelihood in a probabilistic one.
-
-A move is *hidden* if no reward shows where it led. Merging then turns an observer's beliefs into states, and beliefs
-are mixtures. So moves are taken for hidden if the rewards after a state are explained by a mixture of other states and
-by none of them alone. That proves nothing: some machines without hidden moves have such states.
+A move is *hidden* if no reward shows where it led. Merging then turns an observer's beliefs into states, so moves are
+taken for hidden if the rewards after a state are explained by a mixture of other states and by none of them alone.
 """
 
 from __future__ import annotations
@@ -62,10 +58,7 @@ def _cost(
 ) -> float:
     """Return the log-likelihood lost if the episodes that cross an edge went on from another state.
 
-    Parameters
-    ----------
-    counts : float64[M, S], of all steps; rest : without those after the crossing.
-    moves : int64[M, S], with the edge changed; crossing : the episodes, the steps after which they cross, the state.
+    ``rest`` are the ``counts`` without those after the crossing: episodes, their steps, the state.
     """
     rows, steps, target = crossing
     for size in (SAMPLE, len(rows)) if deterministic else (len(rows),):
@@ -102,12 +95,7 @@ def _names(others: list[Alternative]) -> str:
 
 
 def hidden_moves(traces: Traces, table: StateTable, idle: Ints) -> str | None:
-    """Say which state looks like a mixture of others, as a belief does where moves are hidden; None if none does.
-
-    Parameters
-    ----------
-    idle : the symbols of labels that never matter, whose steps are left out.
-    """
+    """Return which state looks like a mixture of others, as one does where moves are hidden; None if none does."""
     counts = table.counts.copy()
     counts[:, idle] = 0.0
     futures, shares = _futures(traces, counts, table.moves)
@@ -153,10 +141,9 @@ def _futures(traces: Traces, counts: Floats, moves: Ints) -> tuple[Floats, Float
 
 
 def is_smallest(traces: Traces, table: StateTable) -> bool:
-    """Tell whether the traces prove that no deterministic machine with fewer states explains them.
+    """Return whether the traces prove that no deterministic machine with fewer states explains them.
 
-    They do if there is a history for each state such that any two of these histories were continued in the same way
-    and then paid differently: no two of them can end in one state. Not finding such histories proves nothing.
+    They do if there is a history for each state such that any two were continued in the same way with other rewards.
     """
     paths = table.paths(traces)
     options = [_histories(traces, paths, state) for state in range(table.num_states)]

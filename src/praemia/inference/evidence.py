@@ -1,14 +1,8 @@
 """The exact test behind every merge: can two sets of rewards have one distribution?
 
-A *cell* is a place in which rewards of two origins meet: those that would arrive if a merge were made, and those that
-are there already. If the merge is right they are independent samples of one distribution. Then, given the totals, the
-number of arrivals with a reward is hypergeometric, which gives an exact p-value (Fisher 1935). Cells that could not
-reject, whatever arrived, are not counted among the tests (Tarone 1990).
-
-*Idle labels* never matter: they always have the same reward, and the rest of an episode does not depend on them. At
-first every label that always has the same reward is left out. Then labels are put back one by one, the one that seems
-to matter most first, until the traces without the others do not contradict each other (deterministic machines), or are
-not rejected by the test, which compares rewards after more of the left-out steps with rewards after fewer.
+A *cell* is a place in which rewards that would arrive by a merge meet those already there. If the merge is right, the
+number of arrivals with a reward is hypergeometric (Fisher 1935); cells that could not reject are not counted among the
+tests (Tarone 1990). *Idle labels* always have the same reward, and the rest of an episode does not depend on them.
 """
 
 from __future__ import annotations
@@ -70,12 +64,7 @@ def count_two_ways(
 
 
 def p_value(arriving: Floats, present: Floats, level: float) -> float:
-    """Return a p-value for: in every cell both kinds of rewards have one distribution. It is valid at the level.
-
-    Parameters
-    ----------
-    arriving, present : float64[C, R], how often each reward occurs in each cell.
-    """
+    """Return a p-value, valid at the level, for: in every cell [C, R] both kinds of rewards have one distribution."""
     marked, unmarked, total, drawn = _tables(arriving, present)
     if not len(marked):
         return 1.0
@@ -111,12 +100,7 @@ def _testable(attainable: Floats, level: float) -> int:
 
 
 def evidence(arriving: Floats, present: Floats, base: Floats) -> float:
-    """Return how much better the rewards present predict those arriving than the base rates of their labels, in nats.
-
-    Parameters
-    ----------
-    arriving, present : float64[C, R]. base : float64[C, R], rates of rewards on the cell's label over all traces.
-    """
+    """Return how much better the rewards present predict those arriving than base rates do, in nats; all [C, R]."""
     there = present.sum(axis=1, keepdims=True)
     predicted = (present + base) / (there + 1.0)
     used = (arriving > 0) & (there > 0)
@@ -124,12 +108,16 @@ def evidence(arriving: Floats, present: Floats, base: Floats) -> float:
 
 
 def has_conflict(cells: Floats) -> bool:
-    """Tell whether some cell [C, R] has two different rewards: impossible in a deterministic machine."""
+    """Return whether some cell [C, R] has two different rewards: impossible in a deterministic machine."""
     return bool(((cells > 0).sum(axis=1) > 1).any())
 
 
 def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) -> Ints:
-    """Return the symbols of labels that can be left out together."""
+    """Return the symbols of labels that can be left out together.
+
+    At first all that always have one reward are; those that seem to matter most are put back one by one, until nothing
+    contradicts (deterministic) or is rejected.
+    """
     idle = np.flatnonzero(np.bincount(traces.label_of)[traces.label_of] == 1)
     steps = _KeptSteps(traces, idle)
     if steps.num_repetitions < ENOUGH:

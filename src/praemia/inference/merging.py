@@ -3,16 +3,10 @@
 The *core* is the set of states found so far. An edge that leaves it leads back to a state of the core, if the steps
 after the edge could have been played from there, or else to a new state. Staying needs less evidence than moving.
 
-**Deterministic machines** are merged by folding the prefix tree of the traces (evidence-driven merging: Lang,
-Pearlmutter and Price 1998). Edges are decided in two orders, and the smaller machine is taken: by the number of steps
-behind them, and by their shortest access, so that a characteristic sample gives the right machine (RPNI, Oncina and
-García 1992). Random orders are not tried: they find smaller machines that the traces do not support.
-
-**Probabilistic machines** are merged by tests. The rest of every episode behind an edge is run through the core from
-each state, and the rewards that arrive in a cell (state, label) are compared with those that are there. Where it leaves
-the core again, it is compared with other episodes that left over the same edge, history by history. The j-th comparison
-has the level ρ/(j(j + 1)): a correct merge is rejected with probability at most ρ in all. Among states that are not
-rejected, the one that predicts the arriving rewards best is taken.
+Deterministic machines are merged by folding the prefix tree of the traces (Lang, Pearlmutter and Price 1998), in two
+orders: by the steps behind edges, and by their shortest access (RPNI, Oncina and García 1992). Probabilistic ones are
+merged by tests: the rest of every episode behind an edge is run from each state, and rewards that arrive in a cell
+(state, label) are compared with those there. The j-th test has the level ρ/(j(j + 1)).
 """
 
 from __future__ import annotations
@@ -63,10 +57,8 @@ def fold_states(traces: Traces, on_progress: OnProgress | None = None) -> Ints:
 class PrefixTree:
     """The histories of traces as nodes, some of which become one.
 
-    Attributes
-    ----------
-    moves, symbols : for each node, the next node and the symbol of each label.
-    steps, episodes : how many steps lie behind each node, and how many episodes come through it.
+    ``moves`` and ``symbols`` have the next node and the symbol of each label, ``steps`` how many steps lie behind it,
+    and ``episodes`` how many come through it.
     """
 
     def __init__(self, traces: Traces) -> None:
@@ -173,10 +165,7 @@ class PrefixTree:
 class MergeByTests:
     """Decide edge after edge; ρ is the overall probability of rejecting a correct merge.
 
-    Attributes
-    ----------
-    delta, counts : [M, S] of the core, the next state and how often each symbol occurred.
-    exit_state, exit_step : int64[N], where each episode meets an undecided edge; −1 if it runs to its end inside.
+    ``exit_state`` and ``exit_step``, int64[N], say where each episode meets an undecided edge; −1 if it never does.
     """
 
     def __init__(self, traces: Traces, failure_prob: float) -> None:

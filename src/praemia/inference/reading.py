@@ -1,8 +1,4 @@
-"""Read traces: from Python or from a file with one episode per line, every step checked.
-
-A line is ``[[["item"], 0.0], [[], 1.0], …]``: for each step the propositions of its label, and what it paid. A mistake
-is shown with its episode or line.
-"""
+"""Read traces: from Python or from a file with one episode per line, ``[[["item"], 0.0], [[], 1.0], …]``."""
 
 from __future__ import annotations
 

@@ -6,9 +6,7 @@ A class is imported when it is first used. Type checkers read the names in ``__i
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
+from praemia.lazy import lazy
 from praemia.learners.registry import BUILT_IN, kind_of, make, names, register
 
 # What it takes to write a learner.
@@ -23,12 +21,7 @@ _CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_
 _HOME_OF = {**_CLASSES, "UCRL2RM": "praemia.learners.ucrl2_rm", **_BASES}
 
 __all__ = [*_HOME_OF, "kind_of", "make", "names", "register"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME_OF:
-        return getattr(import_module(_HOME_OF[name]), name)
-    raise AttributeError(f"module 'praemia.learners' has no attribute {name!r}")
+__getattr__ = lazy(__name__, _HOME_OF)
 
 
 def __dir__() -> list[str]:

@@ -31,7 +31,6 @@ class UncertaintyExplorer(Learner):
     name = "uncertainty"
     summary = "goes where the estimate is least certain; looks at no reward"
     reference = "Ménard et al. 2021, Fast active learning for pure exploration"
-    uses_steps = True  # the first row counts where episodes begin
 
     scale: float = parameter(0.01, "c: multiplies H²ℓ/n; a practical value, with which E bounds no error", 0.0)
     failure_prob: float = failure_prob_parameter()

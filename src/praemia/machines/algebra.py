@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from math import fsum
 from numbers import Real
@@ -41,13 +42,14 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     """Return the smallest machine that is the sum of two: rewards are added; given the label, moves are independent."""
     growth = growth or Growth()
     propositions, store = tuple(dict.fromkeys((*first.propositions, *second.propositions))), Diagrams(growth)
+    sum_of = cache(Reward.sum)
 
     def both(one: Outcomes, other: Outcomes) -> tuple[PairOutcome, ...]:
         return tuple(
             (
                 (first.index[a.target], second.index[b.target]),
                 a.probability * b.probability,
-                Reward.sum(a.reward, b.reward),
+                sum_of(a.reward, b.reward),
             )
             for a, b in product(one, other)
         )

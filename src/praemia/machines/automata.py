@@ -1,13 +1,8 @@
-"""Automata: what formulas and regular expressions become before they are machines that pay.
+"""Automata: what formulas and regular expressions become before they are machines with rewards.
 
-An automaton reads a label at every step and puts out a number. One that *accepts* puts out 1 at every step at which the
-trace so far satisfies the text it was made from, and 0 at all others. ``paid`` makes of it one that puts out what is
-paid, in units of the reward:
-
-each    1 at every step at which the trace so far satisfies
-first   1 at the first such step, and nothing after it
-end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it begins, −1 where it is lost; so a trace
-        has earned 1 when it ends if the whole of it satisfies, and 0 if not
+An automaton outputs a number at every step. One that *accepts* outputs 1 where the trace so far satisfies its text,
+else 0; ``paid`` makes of it one that outputs what is paid: at ``each`` such step, at the ``first``, or at the ``end``,
+as the change in satisfaction, so that a trace has earned 1 at its end if the whole of it satisfies.
 """
 
 from __future__ import annotations
@@ -21,6 +16,7 @@ from praemia.machines.diagrams import Diagrams, Growth
 from praemia.machines.state_diagrams import State, StateDiagrams, smallest
 
 PAY_SCHEMES = ("first", "each", "end")
+MAX_COMPARED = 100  # texts, of which the shortest says what a state means
 SATISFIED = " (satisfied)"
 PAID = "done: reward already paid"
 
@@ -36,13 +32,12 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Automaton(Generic[State]):
-    """The smallest automaton that puts out something; it starts in state 0.
+    """The smallest automaton with some output; it starts in state 0.
 
     Attributes
     ----------
     diagrams : for each state, a diagram from a label to a ``Move``.
-    members : for each state, what it stands for: the states of the construction that it was made of.
-    text : what one of those says, in words or as a formula.
+    members : for each state, the states of the construction that it was made of; ``text`` writes one of them.
     """
 
     diagrams: StateDiagrams
@@ -65,7 +60,7 @@ class Automaton(Generic[State]):
 
     def meaning(self, state: int) -> str:
         """Return the shortest text for a state. To write one can take longer than to build the automaton."""
-        return min(map(self.text, self.members[state]), key=len)
+        return min(map(self.text, self.members[state][:MAX_COMPARED]), key=len)
 
     def residual(self, state: int) -> str:
         """Return what is left to satisfy in a state of an automaton that accepts: true or false, if it is decided."""

@@ -17,9 +17,14 @@ from praemia.machines.syntax import parse_guard
 class MachineBuilder:
     """Write a machine edge by edge, as you would draw it.
 
-    Edges with the same source and the same guard are the outcomes of one rule. States are numbered in the order
-    in which they are first named; propositions are those that the guards read, unless they are given. The guard
-    ``else`` takes what the state's other edges leave; with ``first_match`` the rules of a state are tried in order.
+    Edges with the same source and the same guard are the outcomes of one rule. States have the order in which they
+    are first named. The guard ``else`` takes what the state's other edges leave.
+
+    Parameters
+    ----------
+    initial : the state in which episodes start.
+    propositions : those of the labels; by default those that the guards read.
+    first_match : whether the rules of a state are tried in order.
 
     Examples
     --------

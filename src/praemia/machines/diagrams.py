@@ -1,9 +1,7 @@
-"""Decision diagrams: functions of a label, shared and reduced.
+"""Decision diagrams: functions of a label, shared and reduced (Bryant, 1986).
 
-A diagram is a number. It is a leaf, which holds any hashable value, or a node (variable, low, high): take ``high``
-where the variable is true, else ``low``. Variables are numbered and are met in increasing order on every path; no node
-has two equal children and no two nodes are the same. So two diagrams of one store are the same function exactly when
-they are the same number (Bryant, 1986), and a child's number is smaller than its parents'.
+A diagram is a number: of a leaf, which holds any hashable value, or of a node (variable, low, high). Variables increase
+on every path. Two diagrams of one store are equal exactly when their functions are; children come before parents.
 """
 
 from __future__ import annotations

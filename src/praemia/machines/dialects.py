@@ -1,9 +1,4 @@
-"""The formula syntaxes that are read: this package's, and those of other tools.
-
-praemia     as in ``syntax``: ``X`` is strong, ``WX`` and ``N`` are weak, a -> b -> c is a -> (b -> c)
-spot        ``X`` is weak; F, G, X need no blank (``GFa``); ``M V xor ^ 1 0``; no past; ``->`` and ``<->`` bind alike
-ltlf2dfa    ``X`` is strong; names are in lower case; ``tt ff TRUE``; a -> b -> c is (a -> b) -> c
-"""
+"""The formula syntaxes that are read: this package's, and those of Spot and LTLf2DFA."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Which formulas imply X h or g U h, decided by their syntax: sound on every non-empty trace, but not complete.
+"""Which formulas imply X h or g U h, by their syntax: sound on every non-empty trace, but not complete.
 
-Residuals that differ only by something implied are one state; so the fewer implications are missed, the fewer states
-are built before the machine is minimised. F(a & X F b) implies F b, for example, so their disjunction is F b.
+Residuals that differ only by something implied are one state, so fewer states are built before minimising.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ Answers: TypeAlias = dict[Pair, bool]
 
 
 def entails(f: Formula, g: Formula, memo: Answers) -> bool:
-    """Tell whether f is found to imply g; both have ``!`` before names only. ``memo`` keeps the answers."""
+    """Return whether f is found to imply g; both have ``!`` before names only. ``memo`` keeps the answers."""
     return fold((f, g), _is_found, memo, lambda pair: list(chain.from_iterable(_ways(*pair))))
 
 

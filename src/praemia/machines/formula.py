@@ -1,15 +1,7 @@
 """Formulas as trees: guards, which are boolean, and LTL over finite traces, of which guards are a part.
 
-    true false name    !f  f & g  f | g
-    X f   there is a next step, and f holds there          WX f   if there is a next step, f holds there
-    f U g   g holds now or later, and f until then         f R g   g holds up to and including the first f, if any
-    Y f   there was a step before, and f held there        f S g   g held at some step up to now, and f ever since
-
-All else is rewritten when a formula is read, and written again as it was:
-
-    F f = true U f    G f = false R f    f W g = g R (f | g)    last = WX false    O f = true S f    H f = !O !f
-
-Constructors do what is cheap and never wrong: constants vanish, conjunctions are flat, F F f is F f.
+Operators are true false name ! & | X WX U R Y S; all others are rewritten when a formula is read, such as F f as
+true U f, and written again as they were. Constructors do what is cheap: constants vanish, conjunctions are flat.
 """
 
 from __future__ import annotations
@@ -86,7 +78,7 @@ class Formula:
         return f"Formula({str(self)!r})"
 
     def holds(self, label: Set[str]) -> bool:
-        """Tell whether a guard holds on a label, the set of the propositions that are true."""
+        """Return whether a guard holds on a label, the set of the propositions that are true."""
 
         def holds(guard: Formula, parts: list[bool]) -> bool:
             match guard.operator:

@@ -1,8 +1,4 @@
-"""Machines from formulas and from regular expressions: from one text, or from several with rewards of their own.
-
-A text becomes an automaton that accepts it, that one an automaton that puts out what is paid (``automata``), and this a
-machine, whose states are named after what is left to do.
-"""
+"""Machines from formulas and from regular expressions: from one text, or from several with a reward each."""
 
 from __future__ import annotations
 
@@ -44,6 +40,7 @@ class Payment(NamedTuple):
                 if key not in ("reward", "pay"):
                     raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
             reward, pay = value.get("reward", 1.0), value.get("pay", pay)
+            reward = Reward.from_data(reward) if isinstance(reward, Mapping) else reward
         require_pay(pay)
         is_number = isinstance(reward, Real) and not isinstance(reward, bool) and math.isfinite(reward)
         if not is_number and not isinstance(reward, Reward):

@@ -1,11 +1,4 @@
-"""Guards: boolean formulas over propositions, compared as decision diagrams.
-
-    guard  :=  guard "|" guard  |  guard "&" guard  |  "!" guard  |  "(" guard ")"  |  name  |  "true"  |  "false"
-
-``!`` binds tightest, then ``&``, then ``|``. ``else`` alone stands for all labels that no other rule of the state
-takes. A guard is decided on a label (a set of propositions) in time linear in its length, so a machine over 40
-propositions never meets 2^40 labels.
-"""
+"""Guards: boolean formulas over propositions, compared as decision diagrams."""
 
 from __future__ import annotations
 
@@ -33,10 +26,7 @@ def exactly(label: Set[str], propositions: Iterable[str]) -> Formula:
 
 
 class Booleans(Diagrams):
-    """Boolean functions of atoms: of propositions, and of formulas in time (X f, f U g), true or false as a whole.
-
-    Atoms are variables, in the order in which they are first met.
-    """
+    """Boolean functions of atoms: of propositions, or of formulas in time, in the order in which they are first met."""
 
     def __init__(self, names: Iterable[str] = (), growth: Growth | None = None) -> None:
         super().__init__(growth or Growth(max_nodes=MAX_GUARD_NODES))

@@ -1,8 +1,6 @@
 """Labelling functions: which propositions a transition (o, a, o') makes true.
 
-A labelling is written as rules. A rule names any of the observation that is left, the action and the
-observation that is reached, and the propositions it adds; the label of a transition is the union over all rules
-that match it. Labels are interned: a label that occurs gets a number, one that does not costs nothing.
+The label of a transition is the union over all rules that match it. Only labels that occur are numbered.
 """
 
 from __future__ import annotations
@@ -25,7 +23,12 @@ LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
 @dataclass(frozen=True, init=False)
 class LabelRule:
-    """Add propositions (one name, or several) to the transitions that match; None matches anything.
+    """Add propositions to the transitions that match.
+
+    Parameters
+    ----------
+    propositions : one name, or several.
+    source, action, target : the observation before the step, the action, the observation after it; None matches any.
 
     Examples
     --------

@@ -1,19 +1,11 @@
-"""From a formula to the automaton that accepts it: about the future by progression, about the past by memory.
+"""From a formula to the automaton that accepts it: the future by progression, the past by memory.
 
-After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
-end here. With d(f) the diagram from σ to (residual, bit), and !, & and | of such pairs taken part by part,
+After a label σ a formula leaves a residual, a boolean function of names and of formulas that begin with X or U, and a
+bit: whether the trace may end here. d(f) is the diagram from σ to both, and !, & and | of such pairs act part by part:
 
     d(name) = (true, 1) or (false, 0)    d(X f) = (f, 0)    d(f U g) = d(g) | (d(f) & (f U g, 0))
 
-A residual is a boolean function of names and of formulas that begin with X or U, kept as a decision diagram over
-these *atoms*: residuals that are equal as boolean functions are one state. (WX f is !X !f, and f R g is !(!f U !g).)
-Atoms that others imply are removed (``entailment``), so that fewer states are built; minimising does the rest.
-
-A formula about the past remembers what its operators said at the step before:
-
-    Y f = f held at the step before          f S g = g | (f & Y(f S g))
-
-A state is the truth of every f under a Y and of every f S g at the step before, all false before the first step.
+A state of a formula about the past is the truth of every f under a Y and of every f S g at the step before.
 """
 
 from __future__ import annotations
@@ -31,7 +23,7 @@ from praemia.machines.formula import FALSE, FUTURE, PAST, TRUE, Formula, conjunc
 from praemia.machines.guards import Booleans
 from praemia.machines.syntax import build, formula_of, parse
 
-MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
+MAX_COMPARED, MAX_ANSWERS = 250, 100_000  # atoms, and pairs of their parts: more comparisons take longer than they save
 MOST_WRITTEN = 100
 
 Past: TypeAlias = int  # a bit for each formula that is remembered
@@ -50,8 +42,7 @@ def parse_formula(text: str, syntax: str = "praemia") -> tuple[Formula, set[str]
 def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Automaton[Any]:
     """Return the smallest automaton that accepts at every step at which what was seen so far satisfies a formula.
 
-    A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
-    its last step. An empty trace satisfies nothing.
+    A formula about the past is judged at the last step of the trace, any other at its first.
     """
     formula, words = parse_formula(text, syntax)
     if words & FUTURE and words & PAST:
@@ -143,7 +134,9 @@ class _Progression:
     def _implications(self) -> list[tuple[int, int]]:
         """Return which atom is found to imply which; atoms that are new are compared with all before them."""
         atoms = self._functions.atoms
-        for new in range(self._num_compared, min(len(atoms), MOST_COMPARED)):
+        for new in range(self._num_compared, min(len(atoms), MAX_COMPARED)):
+            if len(self._answers) > MAX_ANSWERS:
+                break
             pairs = [pair for old in range(new) for pair in ((old, new), (new, old))]
             self._implied += [(i, j) for i, j in pairs if entails(atoms[i], atoms[j], self._answers)]
             self._num_compared = new + 1

@@ -2,8 +2,7 @@
 
 In state q, on a transition with the label σ, the rule of q whose guard holds on σ applies: the machine moves to q' with
 probability τ(q'|q, σ), and the reward is sampled from ν(q, σ, q'). Where no rule holds, it stays and the reward is the
-idle reward. A machine keeps one decision diagram per state, from a label to the outcomes there, and the rules as they
-were written; where none were, as in a machine from a formula, rules are derived from the diagrams on request.
+idle reward.
 """
 
 from __future__ import annotations
@@ -268,7 +267,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def in_unit_range(self) -> RewardMachine:
-        """The same machine with the range of its rewards mapped onto [0, 1]; itself, if that is their range."""
+        """The machine with the range of its rewards mapped onto [0, 1]; itself, if that is their range."""
         to_unit = self.reward_range.to_unit
         if self.reward_range.is_unit:
             return self
@@ -326,8 +325,7 @@ class RewardMachine(Displayed):
     def potential(self, discount: float) -> NDArray[np.float64]:
         """Return the optimal value of the machine alone in each state, whatever the environment: float64[M].
 
-        It is the largest expected discounted sum of rewards over all sequences of labels, for shaping of rewards. The
-        discount is below 1 unless no cycle of the machine has a reward.
+        For shaping of rewards; the discount is below 1 unless no cycle of the machine has a reward.
         """
         from praemia.machines.potential import potential
 

@@ -1,9 +1,7 @@
 """Read predicates over what an environment shows, such as ``position < -1.0 and velocity > 0``; they are data.
 
-From the loosest operator to the tightest: ``or`` (``|``), ``and`` (``&``), ``not`` (``!``), one comparison or a chain
-of them (``0 < x <= 1``), ``+ −``, ``× ÷`` (``*`` and ``/``), the sign ``−``. A name is that of a number of a Box,
-``observation`` or ``observation[i]``, the key of a Dict, ``key[i, j]``, or ``action``. It means what is observed after
-the step, and ``before.NAME`` the same before it. There are no functions, no attributes and no calls.
+A name is that of a number of a Box, ``observation[i]``, the key of a Dict, ``key[i, j]``, or ``action``; it means what
+is observed after the step, and ``before.NAME`` the same before it.
 """
 
 from __future__ import annotations

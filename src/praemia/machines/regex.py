@@ -1,12 +1,7 @@
 """From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
 
-A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
-Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
-one. A state is a set of expressions, one of which the rest of the trace must match; the trace may end where one of them
-matches nothing at all.
-
-Expressions are trees, as formulas are: a letter is a guard, and the other operators are sequence (of two), either, *, +
-and empty.
+A letter is a guard, which one label must satisfy. A state is a set of expressions, one of which the rest of the trace
+must match. Expressions are trees, as formulas are: letters, sequence (of two), either, *, + and empty.
 """
 
 from __future__ import annotations
@@ -46,7 +41,7 @@ def _parts(expression: Formula) -> Sequence[Formula]:
 
 
 def _is_nullable(expression: Formula, parts: list[bool]) -> bool:
-    """Tell whether the empty word matches, given whether it matches the parts."""
+    """Return whether the empty word matches, given whether it matches the parts."""
     match expression.operator:
         case "empty" | "*":
             return True

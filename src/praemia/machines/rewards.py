@@ -1,7 +1,6 @@
 """Rewards: a number, or a distribution over finitely many numbers and intervals. Values may be any finite numbers.
 
-Users see their own units everywhere. Learners and bounds work in the unit range: ``RewardRange`` maps
-[min(0, lowest), max(0, highest)] onto [0, 1]. Rewards whose range is [0, 1] are left as they are, bit for bit.
+Learners and bounds work in the unit range: ``RewardRange`` maps [min(0, lowest), max(0, highest)] onto [0, 1].
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 from praemia.arithmetic import steps_left
@@ -70,11 +70,14 @@ class Reward:
                 f"a reward with {len(self.values)} values, {len(self.probabilities)} probabilities and {len(widths)} "
                 "widths; there must be as many of each, and at least one"
             )
+        for number in (*self.values, *widths, *self.probabilities):
+            _require_number(number)
         require_distribution("a reward: ", self.probabilities, TOLERANCE)
         merged: dict[tuple[float, float], float] = {}
         for value, width, probability in zip(self.values, widths, self.probabilities, strict=True):
-            if not (abs(value) <= LARGEST and abs(value + width) <= LARGEST):
-                raise ModelError(f"a reward of {value:g}; expected a number between -{LARGEST:g} and {LARGEST:g}")
+            for end in (value, value + width):
+                if not abs(end) <= LARGEST:
+                    raise ModelError(f"a reward of {end:g}; expected a number between -{LARGEST:g} and {LARGEST:g}")
             if not width >= 0.0:
                 raise ModelError(f"a uniform reward from {value:g} to {value + width:g}; the first must be the lower")
             key = (float(value), float(width))
@@ -86,7 +89,7 @@ class Reward:
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
         """Return 1 with the given probability, else 0."""
-        if not 0.0 <= probability <= 1.0:
+        if not 0.0 <= _require_number(probability) <= 1.0:
             raise ModelError(f"a Bernoulli reward with probability {probability:g}; it must lie in [0, 1]")
         return cls((0.0, 1.0), (1.0 - probability, probability))
 
@@ -97,12 +100,13 @@ class Reward:
         >>> Reward.uniform(-1, 3).mean
         1.0
         """
-        return cls((float(low),), (1.0,), (float(high) - float(low),))
+        low, high = _require_number(low), _require_number(high)
+        return cls((low,), (1.0,), (high - low,))
 
     @classmethod
     def of(cls, reward: float | Reward) -> Reward:
         """Turn a number into a constant reward."""
-        return reward if isinstance(reward, Reward) else cls((float(reward),))
+        return reward if isinstance(reward, Reward) else cls((reward,))
 
     @classmethod
     def from_data(cls, data: Any) -> Reward:
@@ -195,14 +199,17 @@ class Reward:
         return str(pieces[0]) if len(pieces) == 1 else ", ".join(f"P({own}) = {own.probability:g}" for own in pieces)
 
 
+def _require_number(value: object) -> float:
+    if not isinstance(value, Real):
+        raise ModelError(f"a reward of {value!r}; expected a number")
+    return float(value)
+
+
 @dataclass(frozen=True)
 class RewardRange:
-    """The range of a machine's rewards, 0 always in it, and the map of this range onto [0, 1].
+    """The range of a machine's rewards, 0 always in it, and the map r ↦ (r − low)/span of this range onto [0, 1].
 
-    The range of a machine without rewards is [0, 1]. Scaling all rewards by a constant changes nothing in the unit
-    range.
-
-    The map is affine, r ↦ (r − low)/span. Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
+    Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
     """
 
     low: float = 0.0

@@ -1,8 +1,7 @@
 """Rules: what a machine does in a state when a guard holds; and the decision diagrams that are built from rules.
 
-A diagram has one value for every label: the outcomes of the rule that is taken there, in the order in which they were
-written (outcomes are sampled in it). So the guards of a state's rules must exclude each other; or, with
-``first_match``, the first rule whose guard holds is taken. ``else`` takes whatever the others leave.
+The guards of a state exclude each other or, with ``first_match``, the first rule whose guard holds is taken; ``else``
+takes what the others leave.
 """
 
 from __future__ import annotations
@@ -25,12 +24,17 @@ from praemia.machines.syntax import parse_guard
 
 ZERO = Reward((0.0,))
 MAX_RULES = 1_000_000
-MAX_PRODUCTS = 1_000  # of a guard that nobody wrote
+MAX_PRODUCTS = 1_000  # of a guard that is made exclusive
+MAX_DERIVED_PRODUCTS = 100_000  # of a guard that is derived; this takes seconds
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a rule may lead: a machine state, with which probability, paying what.
+    """An outcome of a rule.
+
+    Attributes
+    ----------
+    target, probability, reward : the next machine state, its probability, and the distribution of the reward.
 
     Examples
     --------
@@ -57,7 +61,12 @@ Outcomes: TypeAlias = tuple[Outcome, ...]
 
 @dataclass(frozen=True)
 class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one.
+    """The outcomes in a machine state when a guard holds.
+
+    Attributes
+    ----------
+    source, guard : the machine state, and the guard.
+    outcomes : where it may lead; outcomes with one target are mixed into one.
 
     Examples
     --------
@@ -246,7 +255,7 @@ def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle_reward: Re
         cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
         for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
             if outcomes != (Outcome(state, reward=idle_reward),):
-                rules.append(Rule(state, functions.formula(where), outcomes))
+                rules.append(Rule(state, functions.formula(where, MAX_DERIVED_PRODUCTS), outcomes))
         if len(rules) > MAX_RULES:
             raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")
     return tuple(rules)

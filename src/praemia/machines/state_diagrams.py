@@ -1,8 +1,7 @@
 """A diagram for each state, from a label to what happens there: what automata and machines consist of.
 
-``smallest`` builds the diagrams of all states that can be reached from one, and merges the states that no sequence of
-labels can tell apart, in Moore's rounds: at first all states are one class; a round splits each class by its states'
-diagrams, with every target replaced by its class; the last round is one that splits nothing.
+``smallest`` builds the diagrams of all states that can be reached from one, and merges equivalent states: at first all
+are one class; a round splits each class by its states' diagrams, with every target replaced by its class.
 """
 
 from __future__ import annotations
@@ -22,13 +21,7 @@ Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads th
 
 @dataclass(frozen=True, eq=False)
 class StateDiagrams:
-    """The diagrams of some states, numbered from 0.
-
-    Attributes
-    ----------
-    variables : the propositions that may be read; number v is variable v of the diagrams.
-    store : where the diagrams are; roots : the diagram of each state.
-    """
+    """The diagrams of some states, in a ``store``, by its root; variable v is the proposition ``variables[v]``."""
 
     variables: tuple[str, ...]
     store: Diagrams
@@ -97,7 +90,7 @@ class StateDiagrams:
         return StateDiagrams(names, target, tuple(roots))
 
     def is_same_as(self, other: StateDiagrams) -> bool:
-        """Tell whether two have the same values in every state on every label, whatever their order of variables."""
+        """Return whether two have the same values in every state on every label, whatever the order of variables."""
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()
         return self.reordered(names, store).roots == other.reordered(names, store).roots
 
@@ -127,20 +120,22 @@ def smallest(
     image: Callable[[Any, Callable[[State], int]], Hashable],
     growth: Growth,
 ) -> tuple[StateDiagrams, list[list[State]]]:
-    """Return the fewest states that do, from a start on, what moves say; and those that became one.
+    """Return the fewest states that do, from a start on, what moves say, the start first; and those that became one.
 
-    ``moves`` gives the diagram of a state, and ``targets`` the states that a value of it names; ``image`` is the value
-    with numbers in their place, given the number of a state. The start is number 0.
+    ``moves`` gives the diagram of a state, ``targets`` the states that a value of it names, and ``image`` the value
+    with indices in their place.
     """
     diagrams, numbers = _unfold(tuple(variables), store, start, moves, targets, growth)
 
     def image_of(leaf: int, classes: Sequence[int]) -> Hashable:
         return image(store.value(leaf), lambda state: classes[numbers[state]])
 
-    classes, count = [0] * len(numbers), 0
-    while count < len(set(classes)):
-        count, classes = len(set(classes)), _split(diagrams, classes, image_of)
-    members: list[list[State]] = [[] for _ in range(count)]
+    following = diagrams.fold(
+        lambda leaf: frozenset(numbers[state] for state in targets(store.value(leaf))),
+        lambda _, low, high: low | high,
+    )
+    classes = _classes(diagrams, following, image_of)
+    members: list[list[State]] = [[] for _ in range(1 + max(classes))]
     for state, number in zip(numbers, classes, strict=True):
         members[number].append(state)
     firsts = tuple(diagrams.roots[numbers[states[0]]] for states in members)
@@ -149,16 +144,45 @@ def smallest(
     return StateDiagrams(diagrams.variables, target, tuple(roots)), members
 
 
-def _split(diagrams: StateDiagrams, classes: list[int], image_of: Image) -> list[int]:
-    """Split classes by what diagrams lead to; classes are numbered in the order of their first states."""
+def _classes(diagrams: StateDiagrams, following: Sequence[Set[int]], image_of: Image) -> list[int]:
+    """Return the class of each state; classes are numbered in the order of their first states.
+
+    A round compares only states that lead to a state whose class has a new number.
+    """
+    sources: list[list[int]] = [[] for _ in following]
+    for state, others in enumerate(following):
+        for other in others:
+            sources[other].append(state)
+    classes, members = [0] * len(following), [set(range(len(following)))]
+    again: Iterable[int] = range(len(following))
+    while states := sorted(again):
+        parts: dict[tuple[int, int], list[int]] = {}
+        for state, key in zip(states, _keys(diagrams, states, classes, image_of), strict=True):
+            parts.setdefault((classes[state], key), []).append(state)
+        moved: list[int] = []
+        for (number, _), part in sorted(parts.items(), key=lambda item: len(item[1])):
+            if len(part) < len(members[number]):
+                members[number].difference_update(part)
+                members.append(set(part))
+                moved += part
+                for state in part:
+                    classes[state] = len(members) - 1
+        again = {source for state in moved for source in sources[state]}
+    order: dict[int, int] = {}
+    return [order.setdefault(number, len(order)) for number in classes]
+
+
+def _keys(diagrams: StateDiagrams, states: Iterable[int], classes: list[int], image_of: Image) -> list[int]:
+    """Return numbers for what the diagrams of some states lead to, equal where that is equal."""
     images: dict[Hashable, int] = {}
 
     def at_node(variable: int, low: int, high: int) -> int:
         return low if low == high else images.setdefault((variable, low, high), len(images))
 
-    keys = diagrams.fold(lambda leaf: images.setdefault(image_of(leaf, classes), len(images)), at_node)
-    numbers: dict[tuple[int, int], int] = {}
-    return [numbers.setdefault(pair, len(numbers)) for pair in zip(classes, keys, strict=True)]
+    roots = tuple(diagrams.roots[state] for state in states)
+    return replace(diagrams, roots=roots).fold(
+        lambda leaf: images.setdefault(image_of(leaf, classes), len(images)), at_node
+    )
 
 
 def _unfold(

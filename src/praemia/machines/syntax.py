@@ -1,14 +1,7 @@
-"""Read guards, formulas and regular expressions: languages with one boolean core, read by one parser.
+"""Read guards, formulas, regular expressions and predicates: languages with one boolean core, read by one parser.
 
-In the core ``!`` binds tightest, then ``&``, then ``|``. A name starts with a letter or ``_`` and goes on with letters,
-digits, ``_`` and ``-``; any other name, and one that is a word of its language, stands in double quotes: ``"at(A)"``,
-``"else"``. Guards add nothing but ``else``, which stands alone. Formulas add the unary operators in time
-(``X WX N F G Y O H``, which bind like ``!``; ``N`` is another word for ``WX``), the binary ones (``U R W S``, which
-bind tighter than ``&`` and group to the right) and, loosest of all, ``->`` (to the right) and ``<->``; ``dialects``
-has what other tools write. Between ``&`` and ``|`` regular expressions add ``*``, ``+`` and ``?``, then sequence.
-
-A text is a list of tokens, which operator precedence puts into postfix order: each operator after its operands. It is
-never evaluated, and no depth of nesting is too much. ``formula_of`` says what each token means.
+A name that has other characters than letters, digits, ``_`` and ``-``, or is a word of its language, stands in double
+quotes. A text becomes a list of tokens in postfix order, which is never evaluated; no depth of nesting is too much.
 """
 
 from __future__ import annotations
@@ -68,8 +61,7 @@ class Token(NamedTuple):
 class Language:
     """What may be written: operators by how they are spelled, and for messages what is expected where.
 
-    ``symbols`` is a pattern of what is read before names are; names that are operators or constants need quotes. Prefix
-    operators bind tightest, but for those in ``loose_prefix``, by kind.
+    ``symbols`` is a pattern of what is read before names are. Prefix operators bind tightest, except ``loose_prefix``.
     """
 
     kind: str
@@ -197,7 +189,7 @@ class _Parser:
             place = match.end()
 
     def _read_operand(self, kind: str, text: str, place: int) -> bool:
-        """Take a token where an operand is expected; tell whether it can stand there."""
+        """Take a token where an operand is expected; return whether it can stand there."""
         language = self._language
         if text in language.prefix:
             name = language.prefix[text]
@@ -219,7 +211,7 @@ class _Parser:
         self._wants_operand = False
 
     def _read_operator(self, kind: str, text: str, place: int) -> bool:
-        """Take a token where an operator is expected; tell whether it can stand there."""
+        """Take a token where an operator is expected; return whether it can stand there."""
         language = self._language
         if text in language.infix:
             self._add_infix(language.infix[text], text, place)

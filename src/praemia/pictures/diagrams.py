@@ -1,9 +1,7 @@
 """Draw a machine with Graphviz, or write it as Mermaid text.
 
-The initial state has an arrow from nowhere, a terminal one a double border. Edges with a reward are blue and heavier,
-what is wrong is red. A machine made from a formula has below each state what is left to be satisfied. It goes from left
-to right, or from top to bottom where that is larger on a page. A machine of more than 40 edges is an overview, without
-guards. Graphviz comes with the extra ``diagrams``; Mermaid text needs nothing.
+Edges with a reward are blue and heavier, what is wrong is red, terminal states have a double border. A machine of more
+than 40 edges is an overview, without guards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Draw an inferred machine with how often each edge was observed, beside the true machine where that is given.
 
-What differs from the truth is red in both: rewards that only one of them can give, and true probabilities outside their
-intervals. Beside the truth, a state names the true states it stands for.
+What differs from the truth is red in both; each inferred state names the true states that it stands for.
 """
 
 from __future__ import annotations

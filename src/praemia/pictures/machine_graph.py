@@ -1,8 +1,7 @@
 """What is drawn of a machine: its states and edges, few and short enough to be read.
 
-All outcomes from one state to another are one edge with several lines, ``guard | probability, reward``. The guards of a
-state exclude each other, so each is true by itself, in any order; one that denies all other propositions is *only
-served*. Three or more states in a row with equal steps are one node, *loop-1 … loop-20*.
+All outcomes from one state to another are one edge with several lines, ``guard | probability, reward``; each guard is
+true by itself. Three or more states in a row with equal steps are one node, *loop-1 … loop-20*.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """A policy as a page: for each machine state a map of where it goes and what it does, and the machine below them.
 
-Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
-the time left: the arrow is the action of the step at which the place is visited most, among those at which it matters.
-It is faint where every other action is always as good. Actions that are no moves are written by name. If cells are too
-small for actions, only the shading is drawn. An orange frame is where the policy loses more than 1% of the optimum.
+The arrow is the action of the step at which a place is visited most, among those at which it matters; it is faint where
+every action is as good.
 """
 
 from __future__ import annotations

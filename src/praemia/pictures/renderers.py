@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import math
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 from praemia.errors import require
 from praemia.pictures.scene import PAPER, Inset, Item, Line, Scene, Text, place
+from praemia.tasks.picture import Point
 
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 FINER = 3  # pixels are painted so much larger and then reduced: smooth edges
@@ -25,13 +28,14 @@ def render_svg(scene: Scene) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" {head}>',
         *([f"<title>{_plain(scene.title)}</title>"] if scene.title else []),
         f'<rect width="100%" height="100%" fill="{PAPER}"/>',
-        *map(_element, scene.items),
+        *map(element, scene.items),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _element(item: Item) -> str:
+def element(item: Item) -> str:
+    """Write an item as an element of SVG."""
     if isinstance(item, Inset):
         box = " ".join(map(_number, (0.0, 0.0, *item.page)))
         where = _attributes(x=item.x, y=item.y, width=item.width, height=item.height)
@@ -39,8 +43,14 @@ def _element(item: Item) -> str:
     if isinstance(item, Line):
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in item.points)
         if not item.thickness:
-            return f'<polygon points="{points}" fill="{item.colour}"/>'
-        return f'<polyline points="{points}" {_look("", item.colour, item.thickness)} stroke-linecap="round"/>'
+            fill, alpha = item.colour, ""
+            if len(fill) == 9 and fill.startswith("#"):  # not every program reads colours of eight digits
+                fill, alpha = fill[:7], f' fill-opacity="{int(fill[7:], 16) / 255:.2f}"'
+            return f'<polygon points="{points}" fill="{fill}"{alpha}/>'
+        ends = 'stroke-linecap="round"'
+        if item.dash:
+            ends = f'stroke-dasharray="{" ".join(_number(item.thickness * part) for part in item.dash)}"'
+        return f'<polyline points="{points}" {_look("", item.colour, item.thickness)} {ends}/>'
     if isinstance(item, Text):
         bold = ' font-weight="bold"' if item.bold else ""
         anchor = f' text-anchor="{item.anchor}"' if item.anchor != "start" else ""
@@ -92,7 +102,7 @@ def render_png(scene: Scene) -> bytes:
 def _paint(image: Any, item: Item) -> None:
     from PIL import Image, ImageDraw
 
-    brush = ImageDraw.Draw(image)
+    brush = ImageDraw.Draw(image, "RGBA")  # colours may have an opacity
     if isinstance(item, Text):
         font = _font(item.bold, max(1, round(item.size)))
         brush.text((item.x, item.baseline), item.text, fill=item.colour, font=font, anchor=ANCHORS[item.anchor])
@@ -116,10 +126,34 @@ def _paint_line(brush: Any, item: Line) -> None:
         brush.polygon(item.points, fill=item.colour)
         return
     width = max(1, round(item.thickness))
+    if item.dash:
+        for points in _dashes(item):
+            brush.line(points, fill=item.colour, width=width, joint="curve")
+        return
     brush.line(item.points, fill=item.colour, width=width, joint="curve")
     half = (width - 1) / 2
     for x, y in (item.points[0], item.points[-1]):  # round ends, as SVG has them
         brush.ellipse((x - half, y - half, x + half, y + half), fill=item.colour)
+
+
+def _dashes(item: Line) -> list[list[Point]]:
+    """Return the marks of a dashed line."""
+    marks: list[list[Point]] = [[item.points[0]]]
+    place, left = 0, item.thickness * item.dash[0]
+    for start, end in pairwise(item.points):
+        length, done = math.dist(start, end), 0.0
+        while length - done > left:
+            done, place = done + left, place + 1
+            left = item.thickness * item.dash[place % len(item.dash)]
+            turn = (start[0] + (end[0] - start[0]) * done / length, start[1] + (end[1] - start[1]) * done / length)
+            if place % 2:
+                marks[-1].append(turn)
+            else:
+                marks.append([turn])
+        left -= length - done
+        if place % 2 == 0:
+            marks[-1].append(end)
+    return [mark for mark in marks if len(mark) > 1]
 
 
 @cache

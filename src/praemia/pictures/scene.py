@@ -1,7 +1,6 @@
 """A scene: areas, lines, texts and insets as plain data, which ``renderers`` writes as SVG and in pixels.
 
-x goes to the right and y down. Later items cover earlier ones. Maps are built with a cell as the unit and scaled to
-pixels; scenes are then put below and beside each other on a page.
+x goes to the right and y down, in pixels, or in cells of a map. Later items cover earlier ones.
 """
 
 from __future__ import annotations
@@ -33,11 +32,15 @@ class Area(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line through points; of thickness 0, the area that they enclose."""
+    """A line through points; of thickness 0, the area that they enclose.
+
+    ``dash`` has the lengths of marks and gaps, in thicknesses; none if it is solid.
+    """
 
     points: tuple[Point, ...]
     colour: str
     thickness: float = 0.0
+    dash: tuple[float, ...] = ()
 
 
 class Text(NamedTuple):
@@ -58,13 +61,7 @@ class Text(NamedTuple):
 
 
 class Inset(NamedTuple):
-    """A picture made elsewhere, in a box of which x and y are the top left.
-
-    Attributes
-    ----------
-    elements : its elements of SVG, for a page of the size ``page``.
-    png : a function from the number of pixels for each unit of that page to the bytes of a PNG file.
-    """
+    """A picture made elsewhere, with x and y its top left: elements of SVG for a page of a size, or a PNG file."""
 
     x: float
     y: float

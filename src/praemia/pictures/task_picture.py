@@ -1,8 +1,4 @@
-"""The picture of a task: its map or, where it has none, a graph of its observations; colours say what labels do.
-
-Colours are light tints of the Okabe–Ito palette with darker outlines, which colour-blind readers can tell apart; every
-mark also has a symbol.
-"""
+"""The picture of a task: its map or a graph of its observations; colours say what labels do, and symbols too."""
 
 from __future__ import annotations
 

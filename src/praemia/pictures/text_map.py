@@ -1,7 +1,4 @@
-"""Write the map of a task as text: walls, blocks, and a sign in each place.
-
-Cells are as wide as the longest sign needs.
-"""
+"""Write the map of a task as text: walls, blocks, and a sign in each place."""
 
 from __future__ import annotations
 

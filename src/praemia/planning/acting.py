@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.arithmetic import draw
 from praemia.envs.black_box import BlackBox
-from praemia.envs.indexing import FiniteIndex, space_as_data, space_from_data
+from praemia.envs.indexing import (
+    EncodedIndex,
+    FiniteIndex,
+    Index,
+    index_as_data,
+    index_from_data,
+    require_same,
+    space_as_data,
+    space_from_data,
+)
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, require_whole
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.planning.policy import policy_array
-from praemia.planning.reading import Observations
 from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -51,6 +59,7 @@ class Policy:
     table : integers [H, M, O], the actions, or [M, O] where they are the same at every step; or float [H, M, O, A], the
         probability of each; a ``Plan`` or a ``Run`` stands for its own.
     task : the task that it is for, or its name. A name alone leaves observations, machine states and actions integers.
+    met : bool[O], the observations met while learning, the others being errors or the nearest cell; None: all.
 
     Examples
     --------
@@ -67,13 +76,13 @@ class Policy:
     table: NDArray[Any]
     task: Any = ""  # its name, once it exists
     machine: RewardMachine | None = field(default=None, kw_only=True)
-    observations: Observations = field(default=None, kw_only=True)  # type: ignore[assignment]  # filled in below
-    actions: FiniteIndex | None = field(default=None, kw_only=True)  # None: the environment takes their indices
+    observations: Index | None = field(default=None, kw_only=True)  # None: the environment shows their indices
+    actions: FiniteIndex | None = field(default=None, kw_only=True)  # None: it takes their indices
     action_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     labels: LabelsOfSteps | None = field(default=None, kw_only=True, repr=False)
-    met: InitVar[ArrayLike | None] = None
+    met: NDArray[np.bool_] | None = field(default=None, kw_only=True)
 
-    def __post_init__(self, met: ArrayLike | None) -> None:
+    def __post_init__(self) -> None:
         table = policy_array(self.table)
         if table.ndim not in (2, 3, 4) or table.dtype.kind not in ("iuf" if table.ndim == 4 else "iu"):
             raise ModelError(
@@ -83,19 +92,18 @@ class Policy:
         if not np.all(table >= 0):
             raise ModelError("a policy with a number below 0, or NaN; expected actions from 0 on, or probabilities")
         if isinstance(self.task, BaseTask):
-            self.__dict__.update(_parts_of(self.task, met))
+            self.__dict__.update(_parts_of(self.task))
         elif not isinstance(self.task, str):
             raise ModelError(f"task={self.task!r}; expected a task, or the name of one")
-        observations = self.observations or Observations(_sizes(table)[1])
-        self.__dict__.update(table=table, observations=observations)
+        met = None if self.met is None else np.asarray(self.met, dtype=bool)
+        self.__dict__.update(table=table, met=met)
         self._require_sizes()
 
     def _require_sizes(self) -> None:
         num_states, size = _sizes(self.table)
-        if self.observations.size != size:
-            raise ModelError(
-                f"a policy for {size} observations; {self.task or 'its task'} has {self.observations.size}"
-            )
+        for found in (self.observations and self.observations.size, self.met is not None and len(self.met)):
+            if found and found != size:
+                raise ModelError(f"a policy for {size} observations; {self.task or 'its task'} has {found}")
         if self.machine is not None and self.machine.num_states != num_states:
             raise ModelError(f"a policy for {num_states} machine states; its machine has {self.machine.num_states}")
         highest = self.table.shape[3] if self.table.ndim == 4 else int(self.table.max(initial=0)) + 1
@@ -111,7 +119,10 @@ class Policy:
         return f"Policy({kind}, {steps}" + (f", for {self.task})" if self.task else ")")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "labels": None}  # functions of the user's may not be copied to another process
+        index = self.observations  # functions of the user's may not be copied to another process
+        if isinstance(index, EncodedIndex) and index.cells is None:
+            index = EncodedIndex(None, index.size, index.codes)
+        return {**vars(self), "labels": None, "observations": index}
 
     @cached_property
     def is_stationary(self) -> bool:
@@ -142,7 +153,7 @@ class Policy:
         unseen : what to do where the observation was never met while learning and no cell that was is near: an action,
             "random", or "error".
         """
-        o, m = self.observations.number(observation), self._state(machine_state)
+        o, m = self._observation(observation), self._state(machine_state)
         if o is None:
             return self._unseen(observation, unseen, rng)
         table = self.table
@@ -152,6 +163,22 @@ class Policy:
         if rng is None:
             raise ParameterError("a randomised policy samples its actions; give it a generator: rng=…")
         return self._element(draw(np.cumsum(entry, dtype=np.float64), rng))
+
+    @cached_property
+    def _met(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.met)  # type: ignore[arg-type]
+
+    def _observation(self, observation: Any) -> int | None:
+        """Return the index of an observation, in place of one never met the nearest cell; None where there is none."""
+        index = self.observations
+        if index is None:
+            o: int | None = require_whole("observation", observation, 0, _sizes(self.table)[1] - 1)
+        else:
+            o = index.find(observation)
+        if o is None or self.met is None or self.met[o]:
+            return o
+        cells = index.cells if isinstance(index, EncodedIndex) else None
+        return cells.nearest(o, self._met) if cells is not None and len(self._met) else None
 
     def _step(self, step: int | None) -> int:
         if step is None and self.is_stationary:
@@ -206,11 +233,11 @@ class Policy:
         if self.table.ndim > 2 and len(self.table) < box.max_steps:
             raise ModelError(f"a policy of {plural(len(self.table), 'step')}; {box.name!r} has {box.max_steps}")
         mine = self.observations
-        if mine.needs_encode and mine.encode is None and box.encode is not None:
-            mine = mine.with_encode(box.encode)
-        mine.require_same(box.observations, repr(box.name))
-        if mine.encode is None and mine.space is None:
-            mine = replace(Observations.of(box.observations), met=mine.met)
+        require_same("this policy", mine, _sizes(self.table)[1], box.observations, repr(box.name))
+        if mine is None:
+            mine = box.observations
+        elif isinstance(mine, EncodedIndex) and mine.encode is None:
+            mine = EncodedIndex(box.encode, mine.size, mine.codes)
         return replace(self, observations=mine, actions=box.actions, machine=box.machine, labels=box.labels)
 
     def controller(self, labels: LabelsOfSteps | None = None, seed: int = 0, *, unseen: Any = "error") -> Controller:
@@ -225,7 +252,7 @@ class Policy:
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file (.npz), whole or not at all."""
-        write_whole(Path(path), FILE.pack({**self.as_data(), "table": self.table, "met": self.observations.met}))
+        write_whole(Path(path), FILE.pack({**self.as_data(), "table": self.table, "met": self.met}))
 
     def as_data(self, *, with_machine: bool = True) -> dict[str, Any]:
         """Return all but its arrays as plain data."""
@@ -235,7 +262,8 @@ class Policy:
         actions = {"names": self.action_names}
         if self.actions is not None:
             actions["space"] = space_as_data(self.actions.space)  # type: ignore[assignment]
-        return {"task": self.task, "machine": machine, "observations": self.observations.as_data(), "actions": actions}
+        observations = index_as_data(self.observations, _sizes(self.table)[1])
+        return {"task": self.task, "machine": machine, "observations": observations, "actions": actions}
 
     @classmethod
     def load(cls, path: str | Path, *, encode: Callable[[Any], Hashable] | None = None) -> Policy:
@@ -245,7 +273,14 @@ class Policy:
         """
         with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
             policy = cls.from_data(values, values["table"], values["met"])
-        return policy if encode is None else replace(policy, observations=policy.observations.with_encode(encode))
+        index = policy.observations
+        if encode is None:
+            return policy
+        if not isinstance(index, EncodedIndex) or index.cells is not None:
+            raise ParameterError("encode= for a policy that needs none: it knows how its observations are indexed")
+        if not callable(encode):
+            raise ParameterError(f"encode={encode!r}; expected the function from observations that it was learned with")
+        return replace(policy, observations=EncodedIndex(encode, index.size, index.codes))
 
     @classmethod
     def from_data(cls, data: dict[str, Any], table: NDArray[Any], met: NDArray[np.bool_] | None) -> Policy:
@@ -261,11 +296,14 @@ class Policy:
         names, space = data["actions"].get("names"), data["actions"].get("space")
         if names is not None and not all(isinstance(name, str) for name in names):
             raise DamageError("its actions have names that are no texts")
+        if data["observations"]["size"] != _sizes(table)[1]:
+            raise DamageError(f"it is for {_sizes(table)[1]} observations, and says {data['observations']['size']}")
         return cls(
             table,
             data["task"],
             machine=machine,
-            observations=Observations.from_data(data["observations"], met),
+            observations=index_from_data(data["observations"]),
+            met=met,
             actions=None if space is None else FiniteIndex(space_from_data(space)),
             action_names=None if names is None else tuple(names),
         )
@@ -276,18 +314,13 @@ def _sizes(table: NDArray[Any]) -> tuple[int, int]:
     return table.shape[-2:] if table.ndim < 4 else table.shape[1:3]
 
 
-def _parts_of(task: BaseTask, met: ArrayLike | None) -> dict[str, Any]:
+def _parts_of(task: BaseTask) -> dict[str, Any]:
     """Return what a policy takes from its task."""
     parts: dict[str, Any] = {"task": task.name, "machine": task.machine}
     if isinstance(task, BlackBox):
-        observations, names = Observations.of(task.observations, met), task.actions.names()
-        return {
-            **parts,
-            "observations": observations,
-            "actions": task.actions,
-            "action_names": names,
-            "labels": task.labels,
-        }
+        index = task.observations
+        index = index.for_run(index.codes) if isinstance(index, EncodedIndex) else index
+        own = {"observations": index, "actions": task.actions, "action_names": task.actions.names()}
+        return {**parts, **own, "labels": task.labels}
     assert isinstance(task, Task)
-    observations = Observations(task.num_observations)
-    return {**parts, "observations": observations, "action_names": task.mdp.action_names}
+    return {**parts, "action_names": task.mdp.action_names}

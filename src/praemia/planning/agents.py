@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from reprlib import repr as brief
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
+from praemia.envs.machine_view import beside, with_machine_state
 from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.tasks.task import Task
@@ -46,10 +48,12 @@ def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]
     require_agent(agent)
     if not hasattr(agent, "predict"):
         return _asked_at_every_step(task, agent, shape)
-    shown = _matching_form(task, agent)
-    ask = _action_of if deterministic else _probabilities_of
-    rows = [[ask(agent, shown(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
-    once = np.array(rows)
+    from gymnasium.spaces import Discrete
+
+    space = with_machine_state(Discrete(shape[2]), shape[1])
+    shown, ask = shown_to(agent, space, Discrete(task.num_actions)), _action_of if deterministic else _probabilities_of
+    seen = [[shown(beside(np.int64(o), np.int64(m))) for o in range(shape[2])] for m in range(shape[1])]
+    once = np.array([[ask(agent, observation, task.num_actions) for observation in row] for row in seen])
     return np.broadcast_to(once, (task.max_steps, *once.shape))
 
 
@@ -83,23 +87,22 @@ def _asked_at_every_step(task: Task, function: Callable[..., Any], shape: tuple[
         ) from None
 
 
-def _matching_form(task: Task, agent: Any) -> Callable[[int, int], Any]:
-    """Return what the agent sees of (o, m): a dictionary, or the vector that it was flattened to."""
+def shown_to(agent: Any, space: Any, action_space: Any) -> Callable[[dict[str, Any]], Any]:
+    """Return what makes of an element of a space, which has the machine's state, what an agent sees of it.
+
+    That is the element itself, or the vector that it is flattened to.
+    """
     from gymnasium.spaces import flatten, flatten_space
 
-    from praemia.envs.gymnasium_env import TaskEnv
-
-    env = TaskEnv(task)
-    own = env.observation_space
-    space, actions = (getattr(agent, name, None) for name in ("observation_space", "action_space"))
-    if actions is not None and actions != env.action_space:
-        raise ModelError(f"the agent's action space is {actions}; expected the task's, {env.action_space}")
-    if space is None or space == own:
-        return env.state_of
-    if space == flatten_space(own):
-        return lambda o, m: flatten(own, env.state_of(o, m))
+    own, actions = (getattr(agent, name, None) for name in ("observation_space", "action_space"))
+    if actions is not None and actions != action_space:
+        raise ModelError(f"the agent's action space is {actions}; expected {action_space}")
+    if own is None or own == space:
+        return lambda shown: shown
+    if own == flatten_space(space):
+        return partial(flatten, space)
     raise ModelError(
-        f"the agent's observation space is {space}; expected that of TaskEnv(task), {own}, or the same in "
+        f"the agent's observation space is {own}; expected that of TaskEnv or MachineWrapper, {space}, or the same in "
         "gymnasium.wrappers.FlattenObservation; for another one, give a function (observation, machine_state, step) "
         "-> action that asks the agent"
     )

@@ -101,8 +101,7 @@ class Controller:
     def _predicted(self, shown: dict[str, Any], m: int, step: int, deterministic: bool) -> Any:
         inner = {key: part for key, part in shown.items() if key != MACHINE_STATE}
         policy = self.policy.deterministic if deterministic else self.policy
-        own = policy.observations.space
-        is_dict = own is not None and hasattr(own.space, "keys")
+        is_dict = hasattr(getattr(policy.observations, "space", None), "keys")
         seen = inner[OBSERVATION] if set(inner) == {OBSERVATION} and not is_dict else inner
         return policy.act(seen, m, step, self._rng, unseen=self._unseen)
 

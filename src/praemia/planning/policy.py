@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reprlib import repr as brief
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
@@ -18,23 +18,7 @@ PROBABILITY_TOLERANCE = 1e-9
 ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
 
 
-class HasPolicy(Protocol):
-    """What planning and learning return: a ``Plan`` or a ``Run``."""
-
-    @property
-    def policy(self) -> Any:
-        """The policy: an array [H, M, O] or [H, M, O, A], or a ``Policy``; None if it was not kept."""
-
-
-class HasTable(Protocol):
-    """A ``Policy``."""
-
-    @property
-    def table(self) -> NDArray[Any]:
-        """The policy, [H, M, O], [M, O] or [H, M, O, A]."""
-
-
-PolicyLike: TypeAlias = ArrayLike | HasPolicy | HasTable
+PolicyLike: TypeAlias = Any  # an array, a Policy, a Plan, or a Run for what it has learned
 
 
 def policy_array(policy: PolicyLike) -> NDArray[Any]:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia.arithmetic import ordered_sum, students_half_width
 from praemia.envs.black_box import BlackBox
-from praemia.envs.machine_view import MACHINE_STATE, OBSERVATION, with_machine_state
-from praemia.errors import ModelError, require_whole
+from praemia.envs.machine_view import beside, with_machine_state
+from praemia.errors import require_whole
 from praemia.limits import MAX_EPISODES
 from praemia.planning.acting import Policy
-from praemia.planning.agents import is_agent, require_agent
+from praemia.planning.agents import is_agent, require_agent, shown_to
 from praemia.planning.policy import policy_array
 from praemia.tasks.machine_table import MachineSampler
 from praemia.tasks.model import step_weights
@@ -28,8 +28,8 @@ PURPOSE = int.from_bytes(b"evaluate", "big")  # a part of the key of the episode
 Choose: TypeAlias = Callable[[Any, int, int, np.random.Generator], Any]
 
 
-class BoxStep(NamedTuple):
-    """A step in a black box, in the environment's own terms; machine states are indices."""
+class Step(NamedTuple):
+    """A step of an episode: machine states are indices, and so is the rest in a task; in a black box it is as shown."""
 
     step: int
     observation: Any
@@ -85,7 +85,7 @@ def episode_seed(seed: int, number: int) -> np.random.SeedSequence:
 
 def play(
     box: BlackBox, choose: Choose, seed: np.random.SeedSequence, sampler: MachineSampler | None = None
-) -> Iterator[BoxStep]:
+) -> Iterator[Step]:
     """Play an episode; the environment, the machine and the policy have random numbers of their own."""
     own, machine_rng, policy_rng = seed.spawn(3)
     rng, chance = np.random.default_rng(machine_rng), np.random.default_rng(policy_rng)
@@ -98,7 +98,7 @@ def play(
         after = box.observe(observed)[1] if box.encode is None else box.copied(observed)
         label = box.label(shown, action, after, info)
         m_next, reward = sampler.step(m, label, rng)
-        yield BoxStep(h, shown, m, action, tuple(sorted(label)), reward, after, m_next)
+        yield Step(h, shown, m, action, tuple(sorted(label)), reward, after, m_next)
         shown, m = after, m_next
         if terminated or truncated or m in box.done_states:
             return
@@ -119,21 +119,11 @@ def chooser(box: BlackBox, policy: Any, *, deterministic: bool, unseen: Any) -> 
 
 def _predicted(box: BlackBox, agent: Any, deterministic: bool) -> Choose:
     """Return what an agent of stable-baselines3 chooses in an episode; it sees what ``MachineWrapper`` shows."""
-    from gymnasium.spaces import Dict, flatten, flatten_space
-
     space = with_machine_state(box.env.observation_space, box.num_machine_states)
-    is_dict, own = isinstance(box.env.observation_space, Dict), getattr(agent, "observation_space", None)
-    is_flat = own is not None and own != space
-    if is_flat and own != flatten_space(space):
-        raise ModelError(f"the agent's observation space is {own}; expected {space}, or the same flattened")
-    if getattr(agent, "action_space", box.env.action_space) != box.env.action_space:
-        raise ModelError(f"the agent's action space is {agent.action_space}; expected {box.env.action_space}")
-    memory: list[Any] = [None]
+    shown, memory = shown_to(agent, space, box.env.action_space), [None]
 
     def choose(o: Any, m: int, h: int, rng: np.random.Generator) -> Any:
-        shown = {**(o if is_dict else {OBSERVATION: o}), MACHINE_STATE: np.int64(m)}
-        first = np.array([h == 0])
-        seen = flatten(space, shown) if is_flat else shown
+        seen, first = shown(beside(o, np.int64(m))), np.array([h == 0])
         action, memory[0] = agent.predict(seen, state=memory[0], episode_start=first, deterministic=deterministic)
         return box.actions.element(box.actions.number(action))
 
@@ -152,9 +142,7 @@ def interval_of(returns: NDArray[np.float64], ends: tuple[float, float]) -> tupl
     if returns.min() == returns.max():
         p = 1.0 - (0.5 * (1.0 - LEVEL)) ** (1.0 / count)
         return mean - p * max(0.0, mean - ends[0]), mean + p * max(0.0, ends[1] - mean)
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(count - 1, 0.5 * (1.0 + LEVEL))) * float(returns.std(ddof=1)) / math.sqrt(count)
+    half = students_half_width(returns, LEVEL)
     return max(ends[0], mean - half), min(ends[1], mean + half)
 
 

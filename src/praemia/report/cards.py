@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import TYPE_CHECKING, TypeAlias
 
 from praemia.errors import MissingExtraError, SizeError
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.scene import Scene
+from praemia.pictures.drawing import Drawing
 from praemia.planning.exact import solve
 from praemia.report.figures import run_figure
 from praemia.report.rendering import address, render_page
@@ -17,12 +16,7 @@ from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 from praemia.text_tables import Table, plural
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 MAX_SOLVED = 10**8  # sums of a backward induction: about a second
-
-Draw: TypeAlias = "Callable[[], Figure | Scene]"
 
 
 @dataclass(frozen=True)
@@ -34,7 +28,7 @@ class Card:
 
     title: str
     facts: Sequence[str] = ()
-    pictures: Mapping[str, Draw] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], Drawing]] = field(default_factory=dict)
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
 
@@ -62,7 +56,7 @@ def _task(task: Task) -> Card:
     facts = task.sizes
     if task.max_steps * task.num_machine_states * len(task.mdp.probs) <= MAX_SOLVED:
         facts.append(f"optimal value {solve(task, keep_values=False).value:.4g}")
-    pictures = {"the task": lambda: task.draw().scene, "its machine": lambda: task.machine.draw().scene}
+    pictures = {"the task": lambda: task.draw(), "its machine": lambda: task.machine.draw()}
     return Card(task.name, facts, pictures)
 
 
@@ -70,7 +64,7 @@ def _task(task: Task) -> Card:
 def _machine(machine: RewardMachine) -> Card:
     kind, rewards = "deterministic" if machine.is_deterministic else "probabilistic", machine.mean_rewards
     facts = [*machine.sizes, f"mean rewards from {rewards[0]:.4g} to {rewards[-1]:.4g}"]
-    return Card(f"A {kind} reward machine", facts, {"the machine": lambda: machine.draw().scene})
+    return Card(f"A {kind} reward machine", facts, {"the machine": lambda: machine.draw()})
 
 
 @card_of.register

@@ -1,29 +1,53 @@
-"""Draw charts as SVG for a page, whose style sheet has the colours, for light and for dark.
+"""Draw charts: on a page, whose style sheet has the colours for light and for dark, and as drawings of their own.
 
-The scales of the axes stand in the element (``data-x``, ``data-y``: log or linear, and the two ends), so the page's
-script can read the values under the pointer.
+On a page the box of the curves and the scales of the axes stand in the element (``data-box``; ``data-x``, ``data-y``:
+log or linear, and the two ends), so the page's script can read the values under the pointer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
+from praemia.pictures.renderers import element
+from praemia.pictures.scene import GREY, Area, Item, Line, Text
 from praemia.report.charts import Chart, Curve
-from praemia.report.styles import Style, styles
+from praemia.report.styles import Style
+from praemia.statistics.intervals import Floats
 
 WIDTH, HEIGHT = 280, 176
 LEFT, RIGHT, TOP, BOTTOM = 36, 8, 6, 30
-MAX_TICKS = 5
-STROKE = 1.8
+MIN_TICKS, TICK_GAP = 5, 40
+STROKE, LETTERS = 1.8, 11.0
 NARROW = 4.0  # below this quotient of its ends, a log axis has the ticks of a linear one
 PUBLISHED_HEIGHT = 1.06  # of the marks of published figures: above the curves
+
+
+class Ink(NamedTuple):
+    """The colours of a chart: of its grid, of its texts, and of a learner's curve and its band."""
+
+    grid: str
+    text: str
+    curve: Callable[[Style], str]
+    band: Callable[[Style], str]
+
+
+ON_PAGE = Ink("var(--line)", "var(--soft)", lambda _: "var(--own)", lambda _: "var(--band)")
+ON_PAPER = Ink("#dde1e6", GREY, lambda style: style.on_light, lambda style: f"{style.on_light}2b")
+
+
+class Part(NamedTuple):
+    """What is drawn of a learner; of nobody, if it has no title. ``tip`` is shown at the pointer."""
+
+    items: Sequence[Item]
+    title: str = ""
+    tip: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,8 +66,9 @@ class Axis:
             values, ends = np.log(np.maximum(values, 1e-300)), np.log(ends)
         return np.asarray(self.pixels * (values - ends[0]) / (ends[1] - ends[0]))
 
-    def ticks(self, most: int = MAX_TICKS) -> list[float]:
-        """Return a few round values between the ends."""
+    def ticks(self, most: int = 0) -> list[float]:
+        """Return a few round values between the ends; as many as fit, unless their number is given."""
+        most = most or max(MIN_TICKS, self.pixels // TICK_GAP)
         return (_log_ticks if self.is_log else _linear_ticks)(self.first, self.last, most)
 
     def __str__(self) -> str:
@@ -71,52 +96,60 @@ def _log_ticks(first: float, last: float, most: int) -> list[float]:
     return inside
 
 
-def chart_svg(chart: Chart, style_of: Mapping[str, Style]) -> Markup:
-    """Return a chart as an SVG element, without its title."""
-    across, up = chart_axes(chart)
-    parts = [*_grid(chart, across, up)]
-    parts.append(f'<svg class="plot" x="{LEFT}" y="{TOP}" width="{across.pixels}" height="{up.pixels}">')
+def chart_parts(chart: Chart, style_of: Mapping[str, Style], ink: Ink, across: Axis, up: Axis) -> Iterator[Part]:
+    """Draw a chart, without its title; the first polyline of a learner is its curve."""
+    yield Part([*_grid(chart, across, up, ink)])
     for curve in reversed(chart.curves):  # the first learner lies on top
-        style = style_of[curve.title]
-        parts.append(f'<g class="{style.colour}" data-learner="{escape(curve.title)}">')
-        if curve.ends is not None and chart.has_points:
-            parts += _points(curve, curve.ends, across, up)
-        elif curve.ends is not None and not chart.is_log_up:
-            low, high = curve.ends
-            band = f"{_pairs(curve.x, high, across, up)} {_pairs(curve.x[::-1], low[::-1], across, up)}"
-            parts.append(f'<polygon class="band" points="{band}"/>')
-        parts += [_line(_pairs(curve.x, curve.y, across, up), style), "</g>"]
-    parts += [_guide(across, up)] if chart.has_guide else []
+        yield Part([*_curve(curve, chart, style_of[curve.title], ink, across, up)], curve.title)
+    if chart.has_guide:
+        yield Part(_guide(across, up, ink))
     for title, value in chart.published.items():
-        (x, y), colour = (
-            _place(value, PUBLISHED_HEIGHT, across, up),
-            style_of[title].colour if title in style_of else "",
-        )
-        tip = f"<title>{escape(title)}: {value:,g}</title>"
-        parts.append(f'<path class="published {colour}" d="M{x - 4:.1f} {y - 3:.1f}h8l-4 7z">{tip}</path>')
+        x, y = _place(value, PUBLISHED_HEIGHT, across, up)
+        colour = ink.curve(style_of[title]) if title in style_of else ink.text
+        triangle = Line(((x - 4, y - 3), (x + 4, y - 3), (x, y + 4)), colour)
+        yield Part([triangle], title, f"{title}: {value:,g}")
+
+
+def chart_svg(chart: Chart, style_of: Mapping[str, Style]) -> Markup:
+    """Return a chart as an SVG element of a page."""
+    across, up = chart_axes(chart)
     label = escape(f"{chart.up} over {chart.across}" + (f": {chart.title}" if chart.title else ""))
-    start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" '
-    return Markup(start + f'data-x="{across}" data-y="{up}">' + "".join(parts) + "</svg></svg>")
+    box = f'data-box="{LEFT} {TOP} {across.pixels} {up.pixels}" data-x="{across}" data-y="{up}"'
+    drawn = []
+    for part in chart_parts(chart, style_of, ON_PAGE, across, up):
+        inside = "".join(map(element, part.items))
+        colour = style_of[part.title].colour if part.title in style_of else ""
+        if part.tip:
+            inside = f'<g class="published {colour}"><title>{escape(part.tip)}</title>{inside}</g>'
+        elif part.title:
+            inside = f'<g class="{colour}" data-learner="{escape(part.title)}">{inside}</g>'
+        drawn.append(inside)
+    start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" {box}>'
+    return Markup(start + "".join(drawn) + "</svg>")
 
 
-def plots(charts: Sequence[Chart], style_of: Mapping[str, Style] | None = None) -> dict[str, Any]:
+def key_line(style: Style, ink: Ink) -> Line:
+    """Return a piece of a learner's line, for a legend."""
+    return Line(((0.0, 4.0), (30.0, 4.0)), ink.curve(style), STROKE, style.dash)
+
+
+def plots(charts: Sequence[Chart], style_of: Mapping[str, Style]) -> dict[str, Any]:
     """Return what a page shows: the legend, titles with a piece of their lines; and each chart with its drawing."""
-    style_of = style_of or styles((curve.title, curve.learner) for chart in charts for curve in chart.curves)
     start = '<svg class="{}" viewBox="0 0 30 8" width="30" height="8">'
     legend = [
-        (title, Markup(start.format(style.colour) + _line("0,4 30,4", style) + "</svg>"))
+        (title, Markup(start.format(style.colour) + element(key_line(style, ON_PAGE)) + "</svg>"))
         for title, style in style_of.items()
     ]
     return {"legend": legend, "panels": [(chart, chart_svg(chart, style_of)) for chart in charts]}
 
 
-def chart_axes(chart: Chart) -> tuple[Axis, Axis]:
-    """Return scales that hold the curves; bands of a few runs may leave the chart."""
+def chart_axes(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> tuple[Axis, Axis]:
+    """Return scales that hold the curves, on a chart of a size; bands of a few runs may leave it."""
     x = np.concatenate([*(curve.x for curve in chart.curves), [*chart.published.values()]])
     y = np.concatenate([*(curve.y for curve in chart.curves), [PUBLISHED_HEIGHT] * bool(chart.published)])
     ends = [end for curve in chart.curves for end in curve.ends or ()]
     reach = np.concatenate([y, *(np.clip(end, y.min() / 2.0, y.max() * 1.3) for end in ends)])
-    wide, tall = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    wide, tall = width - LEFT - RIGHT, height - TOP - BOTTOM
     across = _axis(x, wide, chart.is_log_across, 1.15 if chart.has_points else 1.0)
     return across, _axis(reach, tall, chart.is_log_up, 1.2 if chart.is_log_up else 1.04)
 
@@ -130,20 +163,20 @@ def _axis(values: NDArray[np.float64], pixels: int, is_log: bool, margin: float)
     return Axis(first, max(last, 2.0 * first), pixels, True)
 
 
-def _grid(chart: Chart, across: Axis, up: Axis) -> Iterable[str]:
+def _grid(chart: Chart, across: Axis, up: Axis, ink: Ink) -> Iterator[Item]:
     """Draw lines and ticks at round values, and say what the axes measure."""
-    bottom = TOP + up.pixels
+    right, bottom = LEFT + across.pixels, TOP + up.pixels
     ticks = sorted({x for curve in chart.curves for x in curve.x.tolist()}) if chart.has_points else across.ticks()
     for value, place in zip(ticks, across.places(np.array(ticks)).tolist(), strict=True):
+        yield Line(((LEFT + place, TOP), (LEFT + place, bottom)), ink.grid, 1.0)
         anchor = "end" if place > across.pixels - 12 else "middle"
-        yield f'<path d="M{LEFT + place:.1f} {TOP}V{bottom}"/>'
-        yield f'<text x="{LEFT + place:.1f}" y="{bottom + 12}" text-anchor="{anchor}">{short(value)}</text>'
+        yield Text(LEFT + place, bottom + 8, short(value), LETTERS, ink.text, anchor=anchor)
     values = up.ticks()
     for value, place in zip(values, up.places(np.array(values)).tolist(), strict=True):
-        yield f'<path d="M{LEFT} {bottom - place:.1f}h{across.pixels}"/>'
-        yield f'<text x="{LEFT - 4}" y="{bottom - place + 3.5:.1f}" text-anchor="end">{short(value)}</text>'
-    yield f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{escape(chart.across)} →</text>'
-    yield f'<text x="{LEFT}" y="{HEIGHT - 4}">↑ {escape(chart.up)}</text>'
+        yield Line(((LEFT, bottom - place), (right, bottom - place)), ink.grid, 1.0)
+        yield Text(LEFT - 4, bottom - place, short(value), LETTERS, ink.text, anchor="end")
+    yield Text(right, bottom + TOP + 16, f"{chart.across} →", LETTERS, ink.text, anchor="end")
+    yield Text(LEFT, bottom + TOP + 16, f"↑ {chart.up}", LETTERS, ink.text)
 
 
 def short(value: float) -> str:
@@ -153,36 +186,38 @@ def short(value: float) -> str:
     return f"{value:,g}" if value == int(value) else f"{value:g}"
 
 
+def _curve(curve: Curve, chart: Chart, style: Style, ink: Ink, across: Axis, up: Axis) -> Iterator[Item]:
+    """Draw a band, the line, and points with their bars."""
+    if curve.ends is not None and not chart.has_points and not chart.is_log_up:
+        low, high = curve.ends
+        there = _points(curve.x, high, across, up)
+        yield Line((*there, *reversed(_points(curve.x, low, across, up))), ink.band(style))
+    if len(points := _points(curve.x, curve.y, across, up)) > 0:
+        yield Line(points, ink.curve(style), STROKE, style.dash)
+    if curve.ends is not None and chart.has_points:
+        for x, y, low, high in zip(curve.x, curve.y, *curve.ends, strict=True):
+            (place, bottom), (_, top) = (_place(x, end, across, up) for end in (low, high))
+            if math.isfinite(low + high):
+                yield Line(((place, bottom), (place, top)), ink.curve(style), 1.6)
+            yield Area(*_place(x, y, across, up), 6.0, 6.0, ink.curve(style), is_round=True)
+
+
 def _place(x: float, y: float, across: Axis, up: Axis) -> tuple[float, float]:
-    return float(across.places(np.array(x))), up.pixels - float(up.places(np.array(y)))
+    """Return where a point lies; bands and bars of a few runs are cut off at the ends of the axis."""
+    height = min(max(float(up.places(np.array(y))), 0.0), float(up.pixels))
+    return LEFT + float(across.places(np.array(x))), TOP + up.pixels - height
 
 
-def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], across: Axis, up: Axis) -> str:
-    """Return points of a curve as the text of an attribute; what a log scale cannot show is left out."""
+def _points(x: Floats, y: Floats, across: Axis, up: Axis) -> tuple[tuple[float, float], ...]:
+    """Return the points of a curve; what a log scale cannot show is left out."""
     is_drawn = np.isfinite(y) & ((y > 0.0) | (not up.is_log))
-    places = zip(across.places(x[is_drawn]).tolist(), (up.pixels - up.places(y[is_drawn])).tolist(), strict=True)
-    return " ".join(f"{a:.1f},{b:.1f}".replace(".0,", ",").removesuffix(".0") for a, b in places)
+    return tuple(_place(*point, across, up) for point in zip(x[is_drawn].tolist(), y[is_drawn].tolist(), strict=True))
 
 
-def _line(points: str, style: Style) -> str:
-    dash = " ".join(f"{STROKE * part:g}" for part in style.dash)
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<polyline class="line"{dashed} points="{points}"/>'
-
-
-def _points(curve: Curve, ends: Sequence[NDArray[np.float64]], across: Axis, up: Axis) -> Iterable[str]:
-    """Draw each point with its bar."""
-    heights = [(up.pixels - up.places(own)).tolist() for own in (curve.y, *ends)]
-    for x, middle, low, high in zip(across.places(curve.x).tolist(), *heights, strict=True):
-        yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}"/>' if math.isfinite(low + high) else ""
-        yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="3"/>'
-
-
-def _guide(across: Axis, up: Axis) -> str:
+def _guide(across: Axis, up: Axis, ink: Ink) -> list[Item]:
     """Draw a short line of slope ½ in the corner below the curves."""
     low = 1.15 * up.first
-    (left, bottom), (right, top) = (
-        _place(across.last / part, low * growth, across, up) for part, growth in ((30.0, 1.0), (3.0, math.sqrt(10.0)))
-    )
-    text = f'<text x="{left - 3:.1f}" y="{bottom:.1f}" text-anchor="end">√T</text>'
-    return f'<path class="guide" d="M{left:.1f} {bottom:.1f}L{right:.1f} {top:.1f}"/>{text}'
+    ends = ((30.0, 1.0), (3.0, math.sqrt(10.0)))
+    (left, bottom), end = (_place(across.last / part, low * growth, across, up) for part, growth in ends)
+    text = Text(left - 3, bottom - 4, "√T", LETTERS, ink.text, anchor="end")
+    return [Line(((left, bottom), end), ink.text, 1.0, (1.0, 2.0)), text]

@@ -1,4 +1,4 @@
-"""Charts as data: what is plotted of runs. Pages draw them as SVG, ``run.plot()`` and ``compare`` by matplotlib.
+"""Charts as data: what is plotted of runs.
 
 Curves are means over runs; bands and bars are 95% intervals of the mean.
 """

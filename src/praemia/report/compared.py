@@ -1,8 +1,7 @@
-"""What ``compare`` returns: the runs of several learners, with tables and curves, by regret or by returns."""
+"""What ``compare`` returns: the runs of several learners, with tables and curves."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError
 from praemia.experiments.store import Store
 from praemia.files.writing import dump
+from praemia.pictures.drawing import Drawing
 from praemia.planning.sampled import SampledEvaluation
 from praemia.report.cards import Card
-from praemia.report.charts import Chart, regret_charts, returns_chart
+from praemia.report.charts import regret_charts, returns_chart
 from praemia.report.figures import chart_figure
-from praemia.report.tables import pairs_table, regret_note, summary_table
+from praemia.report.tables import RETURNS_NOTE, pairs_table, regret_note, summary_table
 from praemia.statistics.frames import runs_frame
 from praemia.statistics.intervals import Interval, sum_interval
 from praemia.statistics.series import Series
@@ -28,7 +29,6 @@ from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 REGRETS = ("learner", "regret", "95% low", "95% high", "per 1,000 episodes at the end", "seconds per run")
 RATIOS = ("first", "second", "ratio", "95% low", "95% high", "who is lower")
@@ -37,16 +37,21 @@ DIFFERENCES = ("first", "second", "difference at the end", "95% low", "95% high"
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(ABC):
-    """The runs of several learners on one task: a notebook shows tables and curves, ``print`` the tables.
+class Comparison:
+    """Learners on a task, compared by their exact regret; in a black box by their returns, which are sampled.
+
+    A notebook shows tables and curves, ``print`` the tables.
 
     Attributes
     ----------
     problem : the task or the black box; series : for each learner its runs, in the order of their seeds.
+    evaluations : in a black box, for each learner those of the policies that its runs have learned. Those of one seed
+        played the same episodes.
     """
 
     problem: Task | BlackBox
     series: tuple[Series, ...]
+    evaluations: tuple[tuple[SampledEvaluation, ...], ...] = ()
 
     @property
     def task(self) -> str:
@@ -54,32 +59,63 @@ class Comparison(ABC):
         return self.problem.name
 
     @property
-    @abstractmethod
     def table(self) -> Table:
-        """A row for each learner."""
+        """A row for each learner, with 95% intervals; the best one is bold if it is clear.
+
+        It has the mean regret at the end; in a black box the mean return of all episodes, and of the policies at the
+        end.
+        """
+        if not self.evaluations:
+            return _columns(summary_table({self.task: self.series}), REGRETS)
+        rows = []
+        for series, final in zip(self.series, self._finals, strict=True):
+            means = np.array([run.returns.mean() for run in series.runs])
+            both = (sum_interval(values[None], [1]) for values in (means, final))
+            cells = [number(x) for own in both for x in (own.estimate, own.low, own.high)]
+            rows.append((series.title, *cells, number(series.seconds)))
+        places = range(len(rows))
+        clear = [i for i in places if rows[1:] and all(self._difference(i, j).low > 0.0 for j in places if j != i)]
+        return Table(MEANS, rows, strong=clear)
 
     @property
-    @abstractmethod
-    def _pairs(self) -> Table:
-        """A row for every two learners."""
+    def ratios(self) -> Table:
+        """The regret of every learner over that of every later one, seed by seed, with its 95% interval."""
+        if self.evaluations:
+            raise ParameterError(f"regrets in the black box {self.task!r} are not known; use differences")
+        return _columns(pairs_table({self.task: self.series}), RATIOS)
 
     @property
-    @abstractmethod
-    def _chart(self) -> Chart: ...
+    def differences(self) -> Table:
+        """In a black box, the value of every learner's policies less that of every later one's, with its interval."""
+        if not self.evaluations:
+            raise ParameterError(f"policies on the task {self.task!r} have exact regrets; use ratios")
+        rows = []
+        for first, second in combinations(range(len(self.series)), 2):
+            own, titles = self._difference(first, second), (self.series[first].title, self.series[second].title)
+            higher = titles[0] if own.low > 0.0 else titles[1] if own.high < 0.0 else "not clear"
+            rows.append((*titles, *map(number, (own.estimate, own.low, own.high)), higher))
+        return Table(DIFFERENCES, rows)
 
     @property
-    @abstractmethod
-    def _note(self) -> str: ...
+    def _finals(self) -> list[NDArray[np.float64]]:
+        return [np.array([own.value for own in evaluations]) for evaluations in self.evaluations]
+
+    def _difference(self, first: int, second: int) -> Interval:
+        return sum_interval(np.stack((self._finals[first], self._finals[second])), [1, -1])
 
     @property
-    def figure(self) -> Figure:
+    def figure(self) -> Drawing:
         """The regret over episodes, or the moving mean of the returns: means over runs, with their 95% intervals."""
-        chart = self._chart
+        chart = returns_chart(self.series) if self.evaluations else regret_charts({self.task: self.series})[0]
         return chart_figure(chart, chart.up.capitalize())
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return a data frame with a row for each run, as ``praemia.load_runs(folder).to_frame()`` does."""
-        return runs_frame(run for series in self.series for run in series.runs)
+        """Return a data frame with a row for each run, as ``praemia.load_runs(folder).to_frame()`` does.
+
+        In a black box ``policy_value`` is the sampled value of what a run has learned.
+        """
+        frame = runs_frame(run for series in self.series for run in series.runs)
+        return frame.assign(policy_value=np.concatenate(self._finals)) if self.evaluations else frame
 
     def save(self, folder: str | Path) -> None:
         """Keep the runs in a folder, which ``praemia.load_runs`` and ``praemia report`` read."""
@@ -89,113 +125,25 @@ class Comparison(ABC):
 
     @property
     def _tables(self) -> list[Table]:
-        return [self.table, self._pairs] if len(self.series) > 1 else [self.table]
+        pairs = [self.differences if self.evaluations else self.ratios] if len(self.series) > 1 else []
+        return [self.table, *pairs]
 
     @property
     def _facts(self) -> list[str]:
-        first = self.series[0]
-        return [plural(first.num_runs, "run"), plural(first.num_episodes, "episode")]
+        first, played = self.series[0], [own.num_episodes for own in self.evaluations[0]] if self.evaluations else []
+        facts = [plural(first.num_runs, "run"), plural(first.num_episodes, "episode")]
+        return facts + [f"policies at the end: {count} episodes each" for count in played[:1]]
 
     def _repr_html_(self) -> str:
-        pictures = {self._chart.up: lambda: self.figure}
-        return Card(f"Learners on {self.task}", self._facts, pictures, self._tables, [self._note]).html
+        note = RETURNS_NOTE if self.evaluations else regret_note(self.series)
+        return Card(f"Learners on {self.task}", self._facts, {"curves": lambda: self.figure}, self._tables, [note]).html
 
     def __str__(self) -> str:
         return "\n".join(map(str, self._tables))
 
     def __repr__(self) -> str:
         titles = ", ".join(series.title for series in self.series)
-        return f"{type(self).__name__}({titles} on {self.task}: {', '.join(self._facts)})"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RegretComparison(Comparison):
-    """Learners compared by their exact regret on a task."""
-
-    @property
-    def table(self) -> Table:
-        """The mean regret of each learner at the end, with its 95% interval; the lowest is bold if it is clear."""
-        return _columns(summary_table({self.task: self.series}), REGRETS)
-
-    @property
-    def ratios(self) -> Table:
-        """The regret of every learner over that of every later one, seed by seed, with its 95% interval."""
-        return _columns(pairs_table({self.task: self.series}), RATIOS)
-
-    _pairs = ratios
-
-    @property
-    def _chart(self) -> Chart:
-        (chart,) = regret_charts({self.task: self.series})
-        return chart
-
-    @property
-    def _note(self) -> str:
-        return regret_note(self.series)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ReturnComparison(Comparison):
-    """Learners compared by their returns in a black box: everything in it is sampled.
-
-    Attributes
-    ----------
-    evaluations : for each learner the evaluations of the policies that its runs have learned. Those of one seed played
-        the same episodes.
-    """
-
-    evaluations: tuple[tuple[SampledEvaluation, ...], ...]
-
-    def _final(self, place: int) -> NDArray[np.float64]:
-        return np.array([own.value for own in self.evaluations[place]])
-
-    @property
-    def table(self) -> Table:
-        """For each learner the mean return of all episodes, and of its policies at the end, with 95% intervals."""
-        rows = []
-        for place, series in enumerate(self.series):
-            means = np.array([run.returns.mean() for run in series.runs])
-            both = (sum_interval(values[None], [1]) for values in (means, self._final(place)))
-            cells = [number(x) for own in both for x in (own.estimate, own.low, own.high)]
-            rows.append((series.title, *cells, f"{series.seconds:.2f}"))
-        places = range(len(self.series))
-        clear = [
-            i for i in places if len(places) > 1 and all(self._difference(i, j).low > 0.0 for j in places if j != i)
-        ]
-        return Table(MEANS, rows, strong=clear)
-
-    def _difference(self, first: int, second: int) -> Interval:
-        return sum_interval(np.stack((self._final(first), self._final(second))), [1, -1])
-
-    @property
-    def differences(self) -> Table:
-        """The value of each learner's policies less that of every later one's, seed by seed, with its 95% interval."""
-        rows = []
-        for first, second in combinations(range(len(self.series)), 2):
-            own, titles = self._difference(first, second), (self.series[first].title, self.series[second].title)
-            higher = titles[0] if own.low > 0.0 else titles[1] if own.high < 0.0 else "not clear"
-            rows.append((*titles, *map(number, (own.estimate, own.low, own.high)), higher))
-        return Table(DIFFERENCES, rows)
-
-    _pairs = differences
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return a data frame with a row for each run; ``policy_value`` is the sampled value of what it has learned."""
-        values = [own.value for evaluations in self.evaluations for own in evaluations]
-        means = [run.returns.mean() for series in self.series for run in series.runs]
-        return super().to_frame().assign(mean_return=means, policy_value=values)
-
-    @property
-    def _chart(self) -> Chart:
-        return returns_chart(self.series)
-
-    @property
-    def _facts(self) -> list[str]:
-        return [*super()._facts, f"policies at the end: {self.evaluations[0][0].num_episodes} episodes each"]
-
-    @property
-    def _note(self) -> str:
-        return "Returns are sampled: a black box has no exact values."
+        return f"Comparison({titles} on {self.task}: {', '.join(self._facts)})"
 
 
 def _columns(table: Table, names: Sequence[str]) -> Table:

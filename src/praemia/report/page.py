@@ -15,11 +15,12 @@ from praemia.experiments.store import RECORD, Store
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.report.chart_svg import plots
-from praemia.report.charts import on_log_axes, regret_charts, scaling_chart, value_charts
+from praemia.report.charts import on_log_axes, regret_charts, returns_chart, scaling_chart, value_charts
 from praemia.report.forest import Forest, Mark, ratio_forest, verdict_forest
 from praemia.report.rendering import picture, render_page, resource
 from praemia.report.styles import Style, styles
 from praemia.report.tables import (
+    RETURNS_NOTE,
     explained,
     has_kinds,
     main_table,
@@ -27,11 +28,12 @@ from praemia.report.tables import (
     ratios_to_reference,
     reference_of,
     regret_note,
+    returns_table,
     summary_table,
 )
 from praemia.statistics.claims import LOOKS, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
-from praemia.statistics.series import Series, Study, studies
+from praemia.statistics.series import Series, Study, in_black_boxes, studies
 from praemia.text_tables import Table, are, plural
 
 MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
@@ -40,38 +42,52 @@ MAX_PAIRS = 2_000
 MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
-def write_report(store: Store, path: Path, found: Sequence[Study] | None = None) -> None:
-    """Write the report on all runs of a folder; ``found`` are its studies, where they have been read already."""
-    groups = studies(store) if found is None else found
+def write_report(
+    store: Store, path: Path, found: Sequence[Study] | None = None, boxes: Sequence[Series] | None = None
+) -> None:
+    """Write the report on all runs of a folder: its studies and its runs in black boxes, unless they were read."""
+    found = studies(store) if found is None else found
+    boxes = in_black_boxes(store) if boxes is None else boxes
     experiment = store.experiment()
     title = "What the runs in this folder say" if experiment is None else experiment.title
-    write_whole(path, _report(groups, title, list(store.damaged.values())), within=path.parent)
+    write_whole(path, _report(found, boxes, title, list(store.damaged.values())), within=path.parent)
 
 
-def _report(groups: Sequence[Study], title: str, damaged: Sequence[str]) -> bytes:
+def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damaged: Sequence[str]) -> bytes:
     verdicts = [check_claims(study) for study in groups]
-    members = [series for study in groups for series in study.series.values()]
+    known = [series for study in groups for series in study.series.values()]
+    members = [*known, *boxes]
     runs = {(Job.of(series.first).digest, run.seed) for series in members for run in series.runs}
-    reference = groups[0].titles[reference_of(groups[0])] if groups[0].learners else ""
+    reference = groups[0].titles[reference_of(groups[0])] if groups and groups[0].learners else ""
     return render_page(
         "report.html.j2",
         title=title,
         num_runs=len(runs),
         num_learners=len({series.title for series in members}),
-        num_tasks=len({series.first.task_text for series in members}),
-        regret_note=regret_note(members),
+        num_tasks=len({(series.task, series.first.task_text) for series in members}),
+        notes=[regret_note(known)] * bool(known) + [RETURNS_NOTE] * bool(boxes),
         damaged=damaged,
         verdicts=_by_source([own for part in verdicts for own in part]),
         reference=reference,
-        forest_of_ratios=_ratios(groups[0], reference),
-        colours={title: style.colour for title, style in _styles(groups[0]).items()},
+        forest_of_ratios=_ratios(groups[0], reference) if groups else None,
+        colours={title: style.colour for title, style in _styles(groups[0]).items()} if groups else {},
         sections=[_section(*pair) for pair in zip(groups, verdicts, strict=True)],
+        returns=_returns(boxes) if boxes else None,
         tasks=_tasks(groups),
-        made=_made(groups),
+        made=_made(members),
         record=RECORD,
         rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "looks": LOOKS},
         script=resource("report.js"),
     )
+
+
+def _returns(boxes: Sequence[Series]) -> dict[str, Any]:
+    """Return what learners earned in black boxes, where no regret is known: curves and a table."""
+    tasks: dict[str, list[Series]] = {}
+    for series in boxes:
+        tasks.setdefault(series.task, []).append(series)
+    style_of = styles((own.title, own.first.learner) for own in boxes)
+    return {"curves": plots([*map(returns_chart, tasks.values())], style_of), "table": returns_table(boxes)}
 
 
 def _by_source(verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
@@ -184,11 +200,11 @@ def _tasks(groups: Iterable[Study]) -> dict[str, Any]:
     return {"sizes": Table(header, rows), "pictures": pictures, "machines": drawn}
 
 
-def _made(groups: Sequence[Study]) -> Mapping[str, Table]:
+def _made(members: Sequence[Series]) -> Mapping[str, Table]:
     """Return with which learners and versions the runs were made."""
     learners: dict[tuple[str, ...], None] = {}
     versions: dict[str, set[str]] = {}
-    for series in (series for study in groups for series in study.series.values()):
+    for series in members:
         run = series.first
         parameters = ", ".join(f"{key} = {value}" for key, value in sorted(run.parameters.items()))
         learners[series.title, run.origin or run.learner, parameters] = None

@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import base64
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from praemia.errors import PraemiaError
+from praemia.errors import PraemiaError, visible
 from praemia.experiments.jobs import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.renderers import render_svg
-from praemia.pictures.scene import Scene
-from praemia.report.figures import render
+from praemia.pictures.drawing import Drawing
 from praemia.report.styles import style_sheet
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def render_page(template: str, **values: Any) -> bytes:
@@ -40,7 +35,8 @@ def render_page(template: str, **values: Any) -> bytes:
     environment.filters["kind"] = lambda verdict: {True: "held", False: "failed", None: "open"}[verdict.held]
     environment.filters["anchor"] = lambda verdict: f"claim-{slug(verdict.claim.part.say).lower()}"
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
-    return environment.get_template(template).render(style=resource("page.css") + style_sheet(), **values).encode()
+    text = environment.get_template(template).render(style=resource("page.css") + style_sheet(), **values)
+    return visible(text).encode()  # names may be from somebody else's file
 
 
 def resource(name: str) -> Markup:
@@ -48,15 +44,14 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def address(drawing: Figure | Scene) -> str:
-    """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
-    svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing)
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+def address(drawing: Drawing) -> str:
+    """Return a drawing as an address that holds it whole: no style or id leaks from it."""
+    return "data:image/svg+xml;base64," + base64.b64encode(drawing.svg.encode()).decode()
 
 
 def picture(item: Task | RewardMachine) -> str | None:
     """Return a drawing as an address; None where a package is missing or it would be too large."""
     try:
-        return address(item.draw().scene)
+        return address(item.draw())
     except PraemiaError:
         return None

@@ -36,7 +36,7 @@ STEPS = (
     *("t test", "learned t test", "published", "seconds"),
 )
 
-
+RETURNS_NOTE = "Returns in black boxes are sampled: these have no exact values."
 RETURNS = ("task", "learner", "runs", "episodes", "mean return", "std", "over the last tenth")
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from praemia import learners
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, visible
 from praemia.experiments.jobs import Job
 from praemia.exploration.estimated_task import EstimatedTask
 from praemia.files.atomic_io import write_whole
@@ -219,7 +219,7 @@ def _plan_data(plan: ShownPlan, cell: float, chart: Chart) -> dict[str, Any]:
 
 
 def _map(view: PolicyView, m: int, cell: float) -> str:
-    steps, state = view.visits[m].sum(), html.escape(view.task.machine.states[m])
+    steps, state = view.visits[m].sum(), html.escape(visible(view.task.machine.states[m]))
     caption = f"<figcaption>machine state <b>{state}</b>, {steps:.2f} steps per episode</figcaption>"
     return f"<figure>{caption}{render_svg(scaled(policy_page.panel(view, m, cell), cell))}</figure>"
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from praemia.envs.black_box import BlackBox
+from praemia.envs.indexing import EncodedIndex, index_from_data, require_same
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels.counts import EPISODES, SLOTS
 from praemia.learners.base import Learner
-from praemia.planning.reading import Observations
 from praemia.simulation.loop import World
 from praemia.tasks.task import Task
 
@@ -37,24 +37,21 @@ def require_fit(data: Dataset, task: Task | BlackBox, learner: Learner) -> None:
         kinds = ("a black box", "a task")
         raise ModelError(f"data of {kinds[data.encoding is None]}; {task.name!r} is {kinds[isinstance(task, Task)]}")
     if isinstance(task, BlackBox):
-        _observations(data).require_same(task.observations, repr(task.name), "data")
-
-
-def _observations(data: Dataset) -> Observations:
-    return Observations.from_data(data.encoding, None)
+        index = index_from_data(data.encoding)
+        require_same("data", index, data.num_observations, task.observations, repr(task.name))
 
 
 def codes_of(data: Dataset) -> dict[Hashable, int] | None:
     """Return the values of ``encode`` by their index in the data."""
-    return _observations(data).codes
+    index = index_from_data(data.encoding)
+    return index.codes if isinstance(index, EncodedIndex) else None
 
 
 def begin_with(world: World, data: Dataset) -> None:
     """Count what the data has, before a run."""
     numbers, sets = data.labelled
-    counts, size = world.counts, data.num_observations
-    world.counts = counts = counts.with_room(len(data.counts) + world.spec.horizon)
-    rows = (data.pairs, data.successors + size * data.ends, numbers, data.counts)
+    world.counts = counts = world.counts.with_room(len(data.counts) + world.spec.horizon)
+    rows = (data.pairs, data.targets, numbers, data.counts)
     for pair, target, number, count in zip(*(column.tolist() for column in rows), strict=True):
         world.count_before(pair, target, sets[number], count)
     counts.visits[:] = data.visits.ravel()

@@ -147,7 +147,7 @@ class BoxWorld(World):
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
-        if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
+        if self.labels_need_info or not self.box.needs_info(o, a, z, label):
             return
         if self.learner.asks_labels == "every":
             raise ModelError(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.records import UNKNOWN
 from praemia.planning.exact import solve
 from praemia.simulation.loop import World
 from praemia.tasks.extremes import extremes
@@ -29,20 +28,10 @@ def learned_policy(world: World) -> NDArray[Any]:
 def estimated_model(world: World) -> Model:
     """Return p̂ as a model: a pair never visited leaves by the exit UNKNOWN, worth the least that can be earned."""
     spec, seen, visits = world.spec, world.experience().transitions, world.counts.visits
-    pairs, size = seen.observations * spec.num_actions + seen.actions, spec.num_observations
-    exits = spec.exits.copy()
+    size, least = spec.num_observations, None
     if not visits.all():
         # In a black box on any label; a table of all, for hundreds of machine states, would take longer than the run.
-        exits[1:, UNKNOWN] = extremes(spec, spec.table if spec.unseen_labels == "listed" else None, sign=-1.0)[:-1]
-    return Model.of_estimate(
-        pairs,
-        seen.successors,
-        seen.ends,
-        probs=seen.counts / visits[pairs],
-        labels=seen.labels,
-        visits=visits,
-        table=spec.table,
-        start_probs=np.full(size, 1.0 / size),  # it does not matter: the policy is best from everywhere
-        exits=exits,
-        discount=spec.discount,
-    )
+        least = extremes(spec, spec.table if spec.unseen_labels == "listed" else None, sign=-1.0)
+    pairs, targets = seen.observations * spec.num_actions + seen.actions, seen.successors + size * seen.ends
+    starts = np.full(size, 1.0 / size)  # it does not matter: the policy is best from everywhere
+    return Model.of_estimate(spec, pairs, targets, seen.counts, seen.labels, spec.table, starts, least)

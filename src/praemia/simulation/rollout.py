@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,25 +18,12 @@ from praemia.machines.labels import format_label
 from praemia.planning.acting import Policy
 from praemia.planning.agents import Agent
 from praemia.planning.policy import PolicyLike, policy_for, validate_policy
-from praemia.planning.sampled import BoxStep, chooser, episode_seed, play
+from praemia.planning.sampled import Step, chooser, episode_seed, play
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 WIDEST, COLOURS, RENDER_FPS = 480, 128, 30  # pixels; of an image; frames a second
-
-
-class Step(NamedTuple):
-    """One step: where the agent was, what it did, what happened, and where that led; numbers as in a policy's array."""
-
-    step: int
-    observation: int
-    machine_state: int
-    action: int
-    label: tuple[str, ...]
-    reward: float
-    next_observation: int
-    next_machine_state: int
 
 
 @dataclass(frozen=True)
@@ -51,7 +38,7 @@ class Episode:
 
     task: Task | BlackBox
     seed: int
-    steps: tuple[Step, ...] | tuple[BoxStep, ...]
+    steps: tuple[Step, ...]
     images: tuple[Any, ...] = field(default=(), repr=False)
 
     def __iter__(self) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -26,13 +26,12 @@ from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.planning.acting import Policy
 from praemia.simulation.plausible import require_plausible
-from praemia.text_tables import plural
+from praemia.text_tables import number, plural
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from praemia.exploration.dataset import Dataset
     from praemia.learners.base import Learner
+    from praemia.pictures.drawing import Drawing
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -63,6 +62,7 @@ FILE = ArchiveKind(
         **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
         **dict.fromkeys(("final_policy", "policy"), ArrayType("iuf", (3, 4), is_optional=True)),
         "policy_met": ArrayType("b", is_optional=True),
+        "counts": ArrayType("u", is_optional=True),
         "mapped_gaps": ArrayType("f", is_optional=True),
         "path_losses": ArrayType("f", is_optional=True),
         "tests": ArrayType("f", (2,), is_optional=True),
@@ -155,7 +155,8 @@ class Run(Displayed):
         """What the run has counted, the data that it began with included: to go on from it, ``simulate(…, data=…)``."""
         if self._counted is None:
             raise PraemiaError(
-                f"the counts of this run on {self.task} were not kept: a file holds none; save run.dataset beside it"
+                f"the counts of this run on {self.task} were not kept: a file holds those of black boxes alone; save "
+                "run.dataset beside it"
             )
         return self._counted()
 
@@ -200,10 +201,19 @@ class Run(Displayed):
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
         policy, parts = self.policy, dict[str, Any](policy=None, policy_met=None, policy_parts=None)
+        parts["counts"] = self._counts if self.optimal_value is None else None
         if policy is not None:  # a task is known by its text, and with it the machine
             data = policy.as_data(with_machine=self.optimal_value is None)
-            parts = {"policy": policy.table, "policy_met": policy.observations.met, "policy_parts": data}
+            parts |= {"policy": policy.table, "policy_met": policy.met, "policy_parts": data}
         return FILE.pack({**vars(self), **parts, "streams": self.rng_revision}, _plain)
+
+    @property
+    def _counts(self) -> NDArray[np.uint8] | None:
+        """The data of the run as bytes, which its picture in a black box is made of; None where there is none."""
+        try:
+            return np.frombuffer(self.dataset.to_bytes(), dtype=np.uint8)
+        except PraemiaError:
+            return None
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
@@ -218,14 +228,16 @@ class Run(Displayed):
                 )
             parts, table, met = (values.pop(name) for name in ("policy_parts", "policy", "policy_met"))
             policy = None if parts is None else Policy.from_data(parts, table, met)
+            counts = values.pop("counts")
+            counted = None if counts is None else partial(_dataset, counts.tobytes(), where)
             values |= {"seed": seed_key(values["seed"]), "policy": policy}
-            run = cls(**values, rng_revision=revision)
+            run = cls(**values, rng_revision=revision, _counted=counted)
             _check_lengths(run)
             require_plausible(run)
             return run
 
-    def plot(self) -> Figure:
-        """Plot the regret over episodes, on a black box a moving mean of the returns: a figure of Matplotlib."""
+    def plot(self) -> Drawing:
+        """Plot the regret over episodes, on a black box a moving mean of the returns."""
         from praemia.report.figures import run_figure
 
         return run_figure(self)
@@ -233,8 +245,8 @@ class Run(Displayed):
     def __repr__(self) -> str:
         known = self.optimal_value is not None
         kind = "pathwise regret" if self.is_pathwise else "regret"
-        result = f"{kind} {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
-        time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
+        result = f"{kind} {number(self.regret[-1])}" if known else f"mean return {number(self.returns.mean())}"
+        time = "" if math.isnan(self.seconds) else f", {number(self.seconds)} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
         return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
 
@@ -244,6 +256,12 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise ParameterError(f"a run with the parameter value {value!r} cannot be saved; expected numbers, text or lists")
+
+
+def _dataset(data: bytes, where: str) -> Dataset:
+    from praemia.exploration.dataset import Dataset
+
+    return Dataset.from_bytes(data, where)
 
 
 def _check_lengths(run: Run) -> None:

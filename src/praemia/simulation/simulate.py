@@ -180,7 +180,7 @@ def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Call
     seen = world.experience().transitions
 
     def dataset() -> Dataset:
-        from praemia.exploration.counted import Counted
+        from praemia.exploration.counted import dataset_of, known_rules
 
         if learner.sees == "product":
             raise PraemiaError(
@@ -188,7 +188,7 @@ def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Call
                 f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
             )
         record = {"learner": learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
-        return Counted(task, seen, sets, starts).dataset(**record)
+        return dataset_of(task, seen, sets, starts, known_rules(task), **record)
 
     return dataset
 

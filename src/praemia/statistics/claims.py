@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from praemia.experiments.experiment import Claim
+from praemia.experiments.schema import QuestionName
 from praemia.statistics.intervals import CONFIDENCE, Interval
 from praemia.statistics.measures import MEASURES, Cell, Sample, Scale
 from praemia.statistics.series import Study
@@ -28,7 +29,6 @@ TOO_FEW = f"too few runs (at least {MIN_RUNS} are needed)"
 TOO_WIDE = "the intervals are too wide"
 FEW_DECIDE = "a few runs lose many times as much as the others"
 MISSING = "runs missing"
-DISTANCES = ("difference", "margin growth")
 
 
 class Question(NamedTuple):
@@ -40,23 +40,19 @@ class Question(NamedTuple):
 
 
 # "Above" and "below" fail where the two are level. Of "no less" and "no more" one side counts: intervals are one-sided.
-QUESTIONS = {
-    "above": Question(
-        lambda i, s: i.low > s.null, lambda i, s: i.high < s.null or s.is_level(i), "lies above {null:g}"
-    ),
-    "below": Question(
-        lambda i, s: i.high < s.null, lambda i, s: i.low > s.null or s.is_level(i), "lies below {null:g}"
-    ),
+QUESTIONS: dict[QuestionName, Question] = {
+    "above": Question(lambda i, s: i.low > s.null, lambda i, s: i.high < s.null or s.is_level(i), "above {null:g}"),
+    "below": Question(lambda i, s: i.high < s.null, lambda i, s: i.low > s.null or s.is_level(i), "below {null:g}"),
     "level": Question(
-        lambda i, s: s.is_level(i), lambda i, s: i.high < s.lower or i.low > s.upper, "lies within 10% of {null:g}"
+        lambda i, s: s.is_level(i), lambda i, s: i.high < s.lower or i.low > s.upper, "within 10% of {null:g}"
     ),
-    "no less": Question(lambda i, s: i.low > s.lower, lambda i, s: i.high < s.lower, "stays above {lower:.3g}"),
-    "no more": Question(lambda i, s: i.high < s.upper, lambda i, s: i.low > s.upper, "stays below {upper:.3g}"),
+    "no less": Question(lambda i, s: i.low > s.lower, lambda i, s: i.high < s.lower, "above {lower}"),
+    "no more": Question(lambda i, s: i.high < s.upper, lambda i, s: i.low > s.upper, "below {upper}"),
 }
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Evidence:
     """A comparison of a claim: its name, its cells, the sample, its part in the verdict (None: open), and a reading."""
 
     what: str
@@ -82,7 +78,7 @@ class Verdict:
     why: str
     confidence: float
     rule: str
-    evidence: tuple[Comparison, ...]
+    evidence: tuple[Evidence, ...]
     more_runs_help: bool
 
     @property
@@ -126,13 +122,18 @@ def _check(claim: Claim, study: Study) -> Verdict:
     held, why = _decide(evidence, len(cells))
     if held is None and of_tasks:
         why = f"{plural(len(claim.on), 'task')} are too few, or do not agree"
-    scale = evidence[0].sample.scale if evidence else Scale.ratio(part.threshold or 1.0)
-    meaning = QUESTIONS[part.question].meaning
-    if part.measure in DISTANCES:  # their margins differ from comparison to comparison
-        meaning = meaning.replace("{upper:.3g}", "10%").replace("{lower:.3g}", "-10%")
+    scales = {item.sample.scale for item in evidence} or {Scale.ratio(_null(claim))}
+    lower, null, upper = scales.pop()
+    ends = {"lower": "-10%", "upper": "10%"} if scales else {"lower": f"{lower:.3g}", "upper": f"{upper:.3g}"}
+    meaning = QUESTIONS[part.question].meaning.format(null=null, **ends)
     words = measure.claim.format(**_names(study, claim, [(row, claim.of) for row in reversed(claim.on)]))
-    rule = f"{'every interval of' if len(cells) > 1 else 'the interval of'} {words} {meaning.format(**scale._asdict())}"
+    rule = f"{'every interval of' if len(cells) > 1 else 'the interval of'} {words} lies {meaning}"
     return Verdict(claim, held, why, confidence, rule, evidence, held is None and why != MISSING and not of_tasks)
+
+
+def _null(claim: Claim) -> float:
+    threshold = claim.part.threshold
+    return MEASURES[claim.part.measure].null if threshold is None else threshold
 
 
 def _names(study: Study, claim: Claim, cells: Sequence[Cell]) -> dict[str, str]:
@@ -145,27 +146,27 @@ def _names(study: Study, claim: Claim, cells: Sequence[Cell]) -> dict[str, str]:
     return {"of": study.titles[claim.of], "than": than, "tasks": plural(len(tasks), "task"), **rows}
 
 
-def _compare(claim: Claim, cells: Sequence[Cell], study: Study, confidence: float) -> Comparison | None:
+def _compare(claim: Claim, cells: Sequence[Cell], study: Study, confidence: float) -> Evidence | None:
     """Take the measure of some cells and ask the question about it; None where runs are missing."""
     if not all(cell in study.series for cell in cells):
         return None
     measure, question = MEASURES[claim.part.measure], QUESTIONS[claim.part.question]
-    sample = measure.take(study, cells, confidence, claim.part.threshold)
+    sample = measure.take(study, cells, confidence, _null(claim))
     if sample is None:
         return None
     names = _names(study, claim, cells)
     what = measure.comparison.format(**names)
     if sample.size < MIN_RUNS:
-        return Comparison(what, cells, sample, None, TOO_FEW)
+        return Evidence(what, cells, sample, None, TOO_FEW)
     is_yes, is_no = (answer(sample.interval, sample.scale) for answer in (question.holds, question.fails))
     outcome = True if is_yes else False if is_no else None
     if outcome is not None and sample.is_doubtful(confidence):
-        return Comparison(what, cells, sample, None, FEW_DECIDE)
+        return Evidence(what, cells, sample, None, FEW_DECIDE)
     words = [word.format(**names) for word in measure.words]
-    return Comparison(what, cells, sample, outcome, sample.scale.read(sample.interval, words))
+    return Evidence(what, cells, sample, outcome, sample.scale.read(sample.interval, words))
 
 
-def _decide(found: Sequence[Comparison], count: int) -> tuple[bool | None, str]:
+def _decide(found: Sequence[Evidence], count: int) -> tuple[bool | None, str]:
     """Return the verdict on a claim of so many comparisons, and why there is none."""
     if any(item.outcome is False for item in found):
         return False, ""

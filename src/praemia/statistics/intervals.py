@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 from scipy.stats import quantile_test
 
+from praemia.arithmetic import students_half_width
 from praemia.text_tables import number
 
 CONFIDENCE = 0.95
@@ -127,7 +128,7 @@ def _half_width(values: Floats, confidence: float) -> float:
         return math.nan
     if values.min() == values.max():
         return 0.0
-    return _quantile(len(values), confidence) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return students_half_width(values, confidence)
 
 
 def _exp(value: float) -> float:
@@ -136,7 +137,3 @@ def _exp(value: float) -> float:
         return math.exp(value)
     except OverflowError:
         return math.inf
-
-
-def _quantile(count: int, confidence: float) -> float:
-    return float(stdtrit(count - 1, (1.0 + confidence) / 2.0))

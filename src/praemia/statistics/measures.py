@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from praemia.experiments.experiment import Claim
+from praemia.experiments.schema import MeasureName
 from praemia.simulation import Run
 from praemia.statistics.intervals import (
     Floats,
@@ -86,6 +87,12 @@ class Sample(NamedTuple):
     of_tasks: bool = False
     signs: Floats | None = None
 
+    @classmethod
+    def paired(cls, interval: Interval, scale: Scale, samples: Floats, signs: Floats) -> Sample:
+        """Return a sample of runs with the same seeds."""
+        has_long_tail = (samples.max(axis=1) > LONG_TAIL * np.median(samples, axis=1)).any()
+        return cls(interval, scale, samples.shape[1], signs=signs if has_long_tail else None)
+
     def is_doubtful(self, confidence: float) -> bool:
         """Tell whether the interval rests on a few runs, and a sign test over seeds does not agree with it."""
         if self.signs is None:
@@ -137,66 +144,58 @@ def worst_shares(members: Sequence[Series]) -> list[float]:
     return [float(s.final.max() / s.final.mean()) if s.final.any() else 1.0 for s in members]
 
 
-# Ways to measure some cells of a study, at a confidence level. None where there is nothing to measure.
+# Ways to measure some cells of a study at a confidence level, against a null value. None: there is nothing to measure.
 
 
-def _quotient(study: Study, cells: Sequence[Cell], confidence: float, threshold: float | None) -> Sample | None:
-    samples, null, powers = _paired(study, cells), 1.0 if threshold is None else threshold, WEIGHTS[: len(cells)]
-    if samples.shape[1] == 0:
+def _quotient(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample | None:
+    samples, powers = _paired(study, cells), WEIGHTS[: len(cells)]
+    if not samples.size:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
-        signs = (
-            np.nan_to_num(np.asarray(powers) @ np.log(samples) - math.log(null)) if _has_long_tail(samples) else None
-        )
-    return Sample(quotient_interval(samples, powers, confidence), Scale.ratio(null), samples.shape[1], signs=signs)
+        signs = np.nan_to_num(np.asarray(powers) @ np.log(samples) - math.log(null))
+    return Sample.paired(quotient_interval(samples, powers, confidence), Scale.ratio(null), samples, signs)
 
 
-def _sum(study: Study, cells: Sequence[Cell], confidence: float, threshold: float | None) -> Sample | None:
-    samples, null, weights = _paired(study, cells), threshold or 0.0, WEIGHTS[: len(cells)]
-    if samples.shape[1] == 0:
+def _sum(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample | None:
+    samples, weights = _paired(study, cells), WEIGHTS[: len(cells)]
+    if not samples.size:
         return None
     scale = Scale.around(null, MARGIN * float(samples.mean(axis=1).max()))
-    signs = np.asarray(weights) @ samples - null if _has_long_tail(samples) else None
-    return Sample(sum_interval(samples, weights, confidence), scale, samples.shape[1], signs=signs)
+    return Sample.paired(sum_interval(samples, weights, confidence), scale, samples, weights @ samples - null)
 
 
 def _paired(study: Study, cells: Sequence[Cell]) -> Floats:
     return paired([study.series[cell] for cell in cells])
 
 
-def _has_long_tail(samples: Floats) -> bool:
-    return bool((samples.max(axis=1) > LONG_TAIL * np.median(samples, axis=1)).any())
-
-
-def _exponent(study: Study, cells: Sequence[Cell], confidence: float, threshold: float | None) -> Sample | None:
+def _exponent(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample | None:
     (series,) = (study.series[cell] for cell in cells)
     first, last = series.num_episodes // TENFOLD, series.num_episodes
     if first == 0 or not (ends := series.curves(np.array([first, last])).T)[0].mean() > 0.0:
         return None
-    scale = Scale.around(0.5 if threshold is None else threshold, math.log(1.0 + MARGIN) / math.log(last / first))
+    scale = Scale.around(null, math.log(1.0 + MARGIN) / math.log(last / first))
     return Sample(exponent_interval(ends, last / first, confidence), scale, series.num_runs)
 
 
-def _by_kind(study: Study, cells: Sequence[Cell], confidence: float, threshold: float | None) -> Sample:
+def _by_kind(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample:
     rows, (of, than) = [row for row, _ in cells[::2]], [column for _, column in cells[:2]]
     kinds, runs = [study.kind(row) for row in rows], min(study.series[cell].num_runs for cell in cells)
     of_tasks = min(map(kinds.count, kinds)) > 1 and runs > 1
     size = len(kinds) - len(set(kinds)) if of_tasks else runs
-    interval = ratio_by_kind(study, of, than, rows, confidence)
-    return Sample(interval, Scale.ratio(1.0 if threshold is None else threshold), size, of_tasks)
+    return Sample(ratio_by_kind(study, of, than, rows, confidence), Scale.ratio(null), size, of_tasks)
 
 
-def _worst_run(study: Study, cells: Sequence[Cell], confidence: float, threshold: float | None) -> Sample:
+def _worst_run(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample:
     members = [study.series[cell] for cell in cells]
     interval = median_interval(worst_shares(members), confidence)
-    return Sample(interval, Scale(*[threshold or 1.0] * 3), min(own.num_runs for own in members))
+    return Sample(interval, Scale.around(null, 0.0), min(own.num_runs for own in members))
 
 
-def _not_converged(study: Study, cells: Sequence[Cell], confidence: float, threshold: float | None) -> Sample:
+def _not_converged(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample:
     outcomes = [did_not_converge(run) for cell in cells for run in study.series[cell].runs]
     low, high = binomtest(sum(outcomes), len(outcomes)).proportion_ci(confidence, method="exact")
     interval = Interval(sum(outcomes) / len(outcomes), low, high)
-    return Sample(interval, Scale(*[threshold or 0.0] * 3), len(outcomes))
+    return Sample(interval, Scale.around(null, 0.0), len(outcomes))
 
 
 # The cells of each comparison of a claim.
@@ -216,18 +215,18 @@ def _one_learner(claim: Claim, study: Study) -> Iterator[list[Cell]]:
 
 
 def _all_tasks(claim: Claim, study: Study) -> Iterator[list[Cell]]:
-    return ([(row, c) for row in claim.on for c in columns] for columns in _columns(claim, study.learners))
+    others = [other for other in claim.than if other in study.learners]
+    return (list(product(claim.on, columns)) for columns in _columns(claim, others))
 
 
 def _first_and_last(claim: Claim, study: Study) -> Iterator[list[Cell]]:
-    return (
-        [(row, c) for c in columns for row in (claim.on[-1], claim.on[0])] for columns in _columns(claim, claim.than)
-    )
+    ends = (claim.on[-1], claim.on[0])
+    return ([(row, column) for column in columns for row in ends] for columns in _columns(claim, claim.than))
 
 
-def _columns(claim: Claim, learners: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the learner with each other one among some, or by itself where the measure is of one learner."""
-    return [(claim.of, other) for other in claim.than if other in learners] if claim.than else [(claim.of,)]
+def _columns(claim: Claim, others: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the learner with each other one, or by itself where the measure is of one learner."""
+    return [(claim.of, other) for other in others] if claim.than else [(claim.of,)]
 
 
 class Measure(NamedTuple):
@@ -235,70 +234,49 @@ class Measure(NamedTuple):
 
     Attributes
     ----------
-    cells : those of each comparison. take : how they are measured. claim, comparison : all of it, and one comparison.
+    cells : those of each comparison. take : how they are measured. null : the value to compare with, unless a claim
+        gives a threshold. claim, comparison : all of it, and one comparison.
     words : what a comparison means that is above, level with, or below the null value.
     """
 
     cells: Callable[[Claim, Study], Iterator[list[Cell]]]
-    take: Callable[[Study, Sequence[Cell], float, float | None], Sample | None]
+    take: Callable[[Study, Sequence[Cell], float, float], Sample | None]
+    null: float
     claim: str
     comparison: str
     words: tuple[str, str, str]
 
 
 _LOWER, _SIDES = ("{than} is lower", "level", "{of} is lower"), ("above", "at the threshold", "below")
-MEASURES = {
-    "ratio": Measure(_each_task, _quotient, "the ratio of regrets, {of} ÷ {than},", "{last}: {of} ÷ {than}", _LOWER),
+_WIDER, _GROWS = ("wider", "no change", "narrower"), ("grows", "no growth", "falls")
+_FASTER = ("{of} grows faster", "level", "{of} grows slower")
+_EXPONENT = "α, with which the regret of {of} grows like T^α over the last tenfold,"
+_CHANGE = "the change of the margin {than} − {of}, from each task to the next,"
+_GROWTH = "the growth of {of} ÷ the growth of {than}, from {first} to {last},"
+_KINDS = "the ratio of regrets, {of} ÷ {than}, in which each kind of task counts once,"
+_WORST = "the worst run of {of} ÷ its mean, the median over tasks,"
+_STUCK, _STUCK_ON = "the share of runs of {of} that did not converge", "{of}: share of runs that did not converge, "
+MEASURES: dict[MeasureName, Measure] = {
+    "ratio": Measure(
+        _each_task, _quotient, 1.0, "the ratio of regrets, {of} ÷ {than},", "{last}: {of} ÷ {than}", _LOWER
+    ),
     "difference": Measure(
-        _each_task, _sum, "the difference of regrets, {of} − {than},", "{last}: {of} − {than}", _LOWER
+        _each_task, _sum, 0.0, "the difference of regrets, {of} − {than},", "{last}: {of} − {than}", _LOWER
     ),
-    "margin growth": Measure(
-        _each_step,
-        _sum,
-        "the change of the margin {than} − {of}, from each task to the next,",
-        "{last} against {first}: {than} − {of}",
-        ("wider", "no change", "narrower"),
-    ),
+    "margin growth": Measure(_each_step, _sum, 0.0, _CHANGE, "{last} against {first}: {than} − {of}", _WIDER),
     "size effect": Measure(
         _first_and_last,
         _quotient,
+        1.0,
         "the regret of {of} on {last} ÷ that on {first}",
         "{of}: {last} ÷ {first}",
-        ("grows", "no growth", "falls"),
+        _GROWS,
     ),
     "relative growth": Measure(
-        _first_and_last,
-        _quotient,
-        "the growth of {of} ÷ the growth of {than}, from {first} to {last},",
-        "{first} to {last}: growth of {of} ÷ growth of {than}",
-        ("{of} grows faster", "level", "{of} grows slower"),
+        _first_and_last, _quotient, 1.0, _GROWTH, "{first} to {last}: growth of {of} ÷ growth of {than}", _FASTER
     ),
-    "exponent": Measure(
-        _one_learner,
-        _exponent,
-        "α, with which the regret of {of} grows like T^α over the last tenfold,",
-        "{last}: α of {of}",
-        ("faster", "as fast", "slower"),
-    ),
-    "ratio by kind": Measure(
-        _all_tasks,
-        _by_kind,
-        "the ratio of regrets, {of} ÷ {than}, in which each kind of task counts once,",
-        "{of} ÷ {than}",
-        _LOWER,
-    ),
-    "worst run": Measure(
-        _all_tasks,
-        _worst_run,
-        "the worst run of {of} ÷ its mean, the median over tasks,",
-        "{of}: worst run ÷ mean, median over {tasks}",
-        _SIDES,
-    ),
-    "not converged": Measure(
-        _all_tasks,
-        _not_converged,
-        "the share of runs of {of} that did not converge",
-        "{of}: share of runs that did not converge, over {tasks}",
-        _SIDES,
-    ),
+    "exponent": Measure(_one_learner, _exponent, 0.5, _EXPONENT, "{last}: α of {of}", ("faster", "as fast", "slower")),
+    "ratio by kind": Measure(_all_tasks, _by_kind, 1.0, _KINDS, "{of} ÷ {than}", _LOWER),
+    "worst run": Measure(_all_tasks, _worst_run, 1.0, _WORST, "{of}: worst run ÷ mean, median over {tasks}", _SIDES),
+    "not converged": Measure(_all_tasks, _not_converged, 0.0, _STUCK, _STUCK_ON + "over {tasks}", _SIDES),
 }

@@ -88,9 +88,9 @@ class Series:
 
     @property
     def seconds(self) -> float:
-        """The median time of a run, NaN where it is not known: one run in a few had to compile first."""
-        seconds = [run.seconds for run in self.runs if not np.isnan(run.seconds)]
-        return float(np.median(seconds)) if seconds else float("nan")
+        """The lower median time of a run, NaN where it is not known: the first run of a process loads compiled code."""
+        seconds = sorted(run.seconds for run in self.runs if not np.isnan(run.seconds))
+        return seconds[(len(seconds) - 1) // 2] if seconds else float("nan")
 
 
 def _final_regret(run: Run) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from praemia.errors import ModelError
 from praemia.kernels.records import END, NUM_EXITS, UNKNOWN, ModelArrays
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,28 +100,35 @@ class Model:
     @classmethod
     def of_estimate(
         cls,
+        spec: TaskSpec,
         pairs: NDArray[np.int64],
-        successors: NDArray[np.int64],
-        ends: NDArray[np.bool_],
-        probs: NDArray[np.float64],
+        targets: NDArray[np.int64],
+        counts: NDArray[np.int64],
         labels: NDArray[np.integer[Any]],
-        visits: NDArray[np.int64],
+        table: MachineTable,
         start_probs: NDArray[np.float64],
-        **others: Any,
+        least: NDArray[np.float64] | None,
     ) -> Model:
-        """Return p̂ as a model, from the transitions seen in the order of their pairs, and from N(o, a) as visits[O·A].
+        """Return p̂ as a model, from the transitions seen in the order of their pairs.
 
-        A pair never visited leaves by the exit UNKNOWN: one edge, in its place among the others.
+        A target is o', or O + o' where the episode ended. A pair never visited leaves by the exit UNKNOWN, one edge in
+        its place among the others; that exit has the value least[h, m], the smallest return from step h on.
         """
-        size, never = len(start_probs), visits == 0
+        size, exits = spec.num_observations, spec.exits.copy()
+        visits = np.bincount(pairs, counts, size * spec.num_actions)
+        never = visits == 0
         places = np.searchsorted(pairs, np.flatnonzero(never))
+        if least is not None:
+            exits[1:, UNKNOWN] = least[:-1]
         return cls.of(
             indptr=offsets(np.bincount(pairs, minlength=len(visits)) + never),
-            successors=np.insert(np.where(ends, size + END, successors), places, size + UNKNOWN).astype(np.int32),
-            probs=np.insert(probs, places, 1.0),
+            successors=np.insert(np.minimum(targets, size + END), places, size + UNKNOWN).astype(np.int32),
+            probs=np.insert(counts / visits[pairs], places, 1.0),
             labels=np.insert(labels, places, 0).astype(np.int32),
+            table=table,
             start_probs=start_probs,
-            **others,
+            exits=exits,
+            discount=spec.discount,
         )
 
     def with_probs(self, probs: NDArray[np.float64]) -> Model:

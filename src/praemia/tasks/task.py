@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Task(BaseTask, Displayed):
-    """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
+    """A labelled MDP with a machine, played in episodes of ``max_steps`` steps.
 
-    With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
-    ``solve`` then finds the stationary optimum. ``max_steps`` is the length of an episode: the horizon, or without one
-    the smallest H with γ^H ≤ 1e-12.
-    With ``until_done`` an episode ends once no further reward, positive or negative, is possible. No value changes.
+    Parameters
+    ----------
+    mdp, machine : the environment with its labels, and the machine.
+    horizon : the steps of an episode. With a discount it may be None: ``max_steps`` is the smallest H with γ^H ≤ 1e-12.
+    name : names the task in tables and files.
+    discount : γ; a reward at step h counts γ^h times.
+    until_done : whether an episode ends once no further reward, positive or negative, is possible. No value changes.
 
     Examples
     --------
@@ -101,7 +104,7 @@ class Task(BaseTask, Displayed):
         mdp = self.mdp
         return Model.of(
             indptr=mdp.indptr,
-            successors=np.where(mdp.ends, np.int32(mdp.num_observations + END), mdp.successors),
+            successors=np.minimum(mdp.targets, np.int32(mdp.num_observations + END)),
             probs=mdp.probs,
             labels=mdp.labels,
             table=self.table,

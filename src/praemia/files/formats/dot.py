@@ -1,14 +1,11 @@
 """Read AALpy's automata in Graphviz' language.
 
-    s0 -> s1 [label="item/1"]          Mealy machine: input/output
-    s0 -> s1 [label="item/1:0.3"]      stochastic Mealy machine: input/output:probability
-    s0 -> s1 [label="item"]            Moore machine: the output is the target's, s1 [label="s1|1"]
-                                       DFA: a step into a node with shape=doublecircle has reward 1, others 0
-    s0 -> s1 [label="item:0.3"]        MDP: input:probability; the output is the label of the target
-    __start0 -> s0                     the initial state
+    s0 -> s1 [label="item/1"]     Mealy machine: input/output; stochastic: input/output:probability
+    s0 -> s1 [label="item"]       Moore machine: the output is the target's, s1 [label="s1|1"]; DFA: shape=doublecircle
+    s0 -> s1 [label="item:0.3"]   MDP: input:probability; the output is the label of the target
+    __start0 -> s0                the initial state
 
-A step has one input, which is an event (``events``). Its reward is its output: a number, or an entry of a table of
-rewards. The output before the first step is no reward. A state is called by the label of its node, if all differ.
+An output is a reward: a number, or an entry of a table of rewards. A state is named by its label, if all differ.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Write a task as an explicit MDP in Storm's DRN format.
+"""Write a task as an explicit MDP in Storm's DRN format: its cross product, in our order of states.
 
-The states are those of the cross product, in our order: machine state · observations + observation. A state is labelled
-``machine=name`` after its machine state (``ended`` where an episode is over), and ``init`` where episodes start; a
-choice is named after its action and has the mean reward of the step. Where the start is random, one more state samples
-it. A discount γ is written as a state ``halted`` without rewards: each step leads there with probability 1 − γ. The
-first line says which query gives the optimal value.
+Where the start is random, one more state samples it; a discount γ is a step to ``halted`` with probability 1 − γ.
 """
 
 from __future__ import annotations

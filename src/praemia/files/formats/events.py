@@ -1,7 +1,6 @@
 """What other tools' formats share: a text is read by a grammar, and one event happens at each step.
 
-An event is a whole label: ``item`` is the label {item}, on which nothing else is true. A label of several propositions,
-or of none, is written in braces: ``{delivery, item}``, ``{}``.
+An event is a whole label: ``item`` is {item}; one of several propositions, or of none, is written in braces.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Read automata in the HOA format as reward machines.
 
-The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
-set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance is
-rewarded as the satisfaction of a formula is, and the machine is the smallest one.
-
-Every edge has a label. What is refused, with its line: other acceptance than one set (``Acceptance: 1 Inf(0)``),
-several initial states, universal branching, edges that overlap.
+The automaton is read on finite words: it accepts what ends in a state, or with an edge, of the acceptance set; a run
+that finds no edge is rejected. What is not deterministic, or has other acceptance than one set, is refused.
 """
 
 from __future__ import annotations

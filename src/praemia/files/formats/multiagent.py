@@ -1,9 +1,6 @@
 """Read the reward machines of multiagent-rl-rm: JSON (or YAML) with states, events and transitions.
 
-    {"states": ["q0", "q1"], "initial_state": "q0", "terminal_states": ["q1"], "event_vocabulary": ["at(A)"],
-     "transitions": [{"from_state": "q0", "event": "at(A)", "to_state": "q1", "reward": 1}]}
-
-At each step one event happens, or none. Transitions that leave a terminal state are never taken.
+One event happens at each step, or none; transitions that leave a terminal state are never taken.
 """
 
 from __future__ import annotations

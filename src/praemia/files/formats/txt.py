@@ -1,22 +1,12 @@
 """Read the text files of Toro Icarte's reward machines, and of the tools that took over their format.
 
-There a proposition is tested by "letter in string", and the label is a string of letters. So propositions are single
-characters, and an empty guard, which is in every string, is true.
-
     0                                               the initial state
-    [2]                                             the terminal states
+    [2]                                             the terminal states; see ``_implied_ends`` where this is missing
     (0, 1, 'f&!n', ConstantRewardFunction(0))       from, to, guard, reward
 
-Some tools leave out the second line; then a state is terminal that has no line of its own, or a single one, to itself
-on 'True' for a constant reward.
-
-Lines of a state are tried in their order and the first whose guard holds is taken. Two lines with the same (from, to)
-are one entry: the later guard and reward stand at the earlier one's place. All terminal states are one, and lines that
-leave it are not read. Where no line holds the episode ends with reward 0. Those tools evaluate such files; here they
-are parsed.
-
-A reward such as ``RewardControl()`` is a function of the environment's step, which is not in the file. Given as one of
-``functions``, it is the stage reward of its edge; in the machine that edge has the reward 0.
+A proposition is one letter. The first line of a state whose guard holds is taken; of two lines with the same (from, to)
+the later stands in the earlier one's place. All terminal states are one, and where no line holds the episode ends with
+reward 0. A function of the environment's step, such as ``RewardControl()``, is given as one of ``functions``.
 """
 
 from __future__ import annotations
@@ -66,7 +56,7 @@ class _Line(NamedTuple):
 
     @property
     def is_end(self) -> bool:
-        """Tell whether a state with just this line is terminal."""
+        """Return whether a state with just this line is terminal."""
         if self.function is not None:
             return False
         is_constant = len(self.cases) == 1 and self.cases[0][0] is TRUE and self.cases[0][1].is_constant
@@ -140,7 +130,7 @@ def _cases(function: str, arguments: Any, own: StepFunctions) -> Iterator[tuple[
 
 
 def _implied_ends(lines: list[_Line]) -> list[int]:
-    """Return the terminal states of a file that does not list them."""
+    """Return the terminal states of a file that does not list them: those without lines, or with one to itself."""
     own: dict[int, list[_Line]] = {state: [] for line in lines for state in (line.source, line.target)}
     for line in lines:
         own[line.source].append(line)

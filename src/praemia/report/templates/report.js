@@ -53,22 +53,22 @@ function heightAt(line, x) {
   return null;
 }
 function read(chart, event) {
-  const plot = chart.querySelector(".plot");
-  const [width, height] = [plot.width.baseVal.value, plot.height.baseVal.value];
+  const [left, top, width, height] = chart.dataset.box.split(" ").map(Number);
   const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
-  const x = place.x - plot.x.baseVal.value;
+  const x = place.x - left;
   const [across, up] = [scale(chart.dataset.x, width), scale(chart.dataset.y, height)];
   const values = [];
-  for (const group of plot.querySelectorAll("g:not(.hidden)")) {
-    const y = heightAt(group.querySelector(".line"), x);
-    if (y !== null) values.push([up(height - y), group.dataset.learner]);
+  for (const group of chart.querySelectorAll("g[data-learner]:not(.hidden)")) {
+    const line = group.querySelector("polyline");
+    const y = line && heightAt(line, place.x);
+    if (y !== null) values.push([up(top + height - y), group.dataset.learner]);
   }
   values.sort((a, b) => b[0] - a[0]);
   const lines = values.map(([value, name]) => `${Number(value.toPrecision(3)).toLocaleString("en")}  ${name}`);
   reading.textContent = [`at ${Number(across(x).toPrecision(3)).toLocaleString("en")}`, ...lines].join("\n");
   reading.hidden = values.length === 0;
-  const left = Math.min(event.clientX + 14, innerWidth - reading.offsetWidth - 8);
-  reading.style.left = `${Math.max(4, left)}px`;
+  const edge = Math.min(event.clientX + 14, innerWidth - reading.offsetWidth - 8);
+  reading.style.left = `${Math.max(4, edge)}px`;
   reading.style.top = `${Math.min(event.clientY + 14, innerHeight - reading.offsetHeight - 8)}px`;
 }
 for (const chart of document.querySelectorAll("svg.chart")) {
