@@ -103,8 +103,11 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the last observation is counted at the first step", 'step_visits[length, progress["o"]] += 1',
          'step_visits[0, progress["o"]] += 1', SHOWN),
         ("the machine stays where it is", "o, m = z, m_next", "o, m = z, m", REPLAY),
-        ("a random reward is its first value", 'piece["width"] * next_number(chance)', "0.0 * next_number(chance)",
+        ("a random reward is its first value",
+         "sample(world.rewards, world.reward_indptr[j], world.reward_indptr[j + 1], chance)", "world.reward_indptr[j]",
          f"{LAWS} {REPLAY}"),
+        ("a uniform reward is its lower end", 'piece["width"] * next_number(chance)', "0.0 * next_number(chance)",
+         "simulation/test_reward_units.py::test_uniform_rewards_are_drawn_from_their_interval"),
         ("a choice among many takes the wrong half", 'if number < records[middle - 1]["sum"]:',
          'if number < records[middle]["sum"]:', "kernels/test_draw.py"),
         ("random numbers are used twice", "    chance.used[0] += 1\n",
@@ -300,8 +303,6 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the radius of a KL ball is a quarter of what it must be", "size, level) / visits, np.inf)",
          "size, level) / (4.0 * visits), np.inf)",
          "exploration/test_certificate_soundness.py::test_the_confidence_set_holds_the_truth"),
-    ],
-    "exploration/estimate.py": [
     ],
     "tasks/extremes.py": [
         ("the most that can still be paid is not discounted", "spec.discount * best[h + 1]", "best[h + 1]",
