@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 REPAIR = "kernels/test_repair.py"
-ORDER = "kernels/test_ordered_ties.py"
+CHOICES = "kernels/test_choices.py"
 EXACT = "planning/test_exact.py"
 Q_LEARNING = "learners/test_q_learning.py"
 OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
@@ -109,7 +109,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("a uniform reward is its lower end", 'piece["width"] * next_number(chance)', "0.0 * next_number(chance)",
          "simulation/test_reward_units.py::test_uniform_rewards_are_drawn_from_their_interval"),
         ("a choice among many takes the wrong half", 'if number < records[middle - 1]["sum"]:',
-         'if number < records[middle]["sum"]:', "kernels/test_draw.py"),
+         'if number < records[middle]["sum"]:',
+         f"{CHOICES}::test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number"),
         ("random numbers are used twice", "    chance.used[0] += 1\n",
          "    chance.used[0] += min(1, chance.used[0] % 3)\n", REPLAY),
         ("a plan is noted one episode late in a stretch", 'entry["episode"] = log.progress[0]["played"]',
@@ -156,7 +157,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the first of equally good actions is always taken",
          "skipped = np.int64(uniform(stream) * equals) if equals > 1 else np.int64(0)", "skipped = np.int64(0)", TIES),
         ("ties are noticed in the first machine states alone", "for k in range(lanes if count > lanes else count):",
-         "for k in range(min(count, lanes, 3)):", "kernels/test_drawn_ties.py"),
+         "for k in range(min(count, lanes, 3)):",
+         f"{CHOICES}::test_a_best_action_is_taken_and_equals_are_drawn_uniformly"),
     ],
     "kernels/linear.py": [
         ("the minimum with the cap is dropped", "value = np.minimum(value, form.growth * mean + bound)",
@@ -191,7 +193,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "np.maximum(spread.shares[0, 0] * (top - mean), spread.shares[0, 1] * (local - mean))",
          f"{MATTERS_TO_HEADROOM}[practical-3]"),
         ("what is certain is not preferred", "wanted = select(least > low, zero - np.inf, least)",
-         "wanted = zero - np.inf", ORDER),
+         "wanted = zero - np.inf", CHOICES),
         ("a repair keeps the old counts of a pair that has grown", "    copy_pair(counts, planned.edges, pair)\n",
          "    pass\n", REPAIR),
         ("NumPy takes the logarithm, with other code on other processors", "natural_log(visits_of_state / n)",

@@ -64,13 +64,6 @@ def test_a_plan_for_a_task_in_which_everything_matters_is_its_formula(constants:
         assert_plan_is_its_formula(task, learner, pasts(task, learner, 7, [length])[0].times(factor))
 
 
-@settings(max_examples=60)
-@given(task=tasks(), seed=st.integers(0, 999))
-def test_with_theoretical_constants_no_plan_is_below_the_optimum(task: Task, seed: int) -> None:
-    run = praemia.simulate(task, Headroom(constants="theory"), 60, seed=seed)
-    assert run.optimistic_values.min() >= run.optimal_value - 1e-9
-
-
 @settings(max_examples=30)
 @given(task=tasks(), seed=st.integers(0, 999))
 def test_no_plan_promises_more_than_the_first_which_no_policy_can_beat(task: Task, seed: int) -> None:
