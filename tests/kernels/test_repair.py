@@ -138,6 +138,8 @@ def test_a_repaired_plan_is_that_of_the_whole_recursion(name: str) -> None:
         if world.is_due:
             world.replan()
             repairs += int(world.counts.totals[IS_REPAIR])
+            visits, planned = world.counts.visits, memory_of(world).planned.edges.totals
+            assert np.all(visits - planned < np.maximum(1, planned)), "a pair that has grown is planned by old counts"
             if rng.random() < 0.06:
                 checks += 1
                 for found, expected in zip(tables_of(world), whole_recursion(world), strict=True):
