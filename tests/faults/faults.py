@@ -114,7 +114,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("random numbers are used twice", "    chance.used[0] += 1\n",
          "    chance.used[0] += min(1, chance.used[0] % 3)\n", REPLAY),
         ("a plan is noted one episode late in a stretch", 'entry["episode"] = log.progress[0]["played"]',
-         'entry["episode"] = log.progress[0]["played"] + 1', ONE_LOOP),
+         'entry["episode"] = log.progress[0]["played"] + 1', REPLAY),
         ("the plan of a stretch is never made anew", "                if counts.totals[IS_REPAIR] == 0:\n",
          "                if False:\n", ONE_LOOP),
         ("what a step loses leaves out the machine's chances", "best.probs[e] * best.move_probs[j] * (",
