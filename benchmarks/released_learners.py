@@ -19,7 +19,7 @@ from praemia import Task, solve
 
 ACTIONS = ("down", "up", "left", "right")
 SIDES = np.array([[2, 3], [2, 3], [0, 1], [0, 1]])  # of each action: what it may slip to
-METHODS = ("Q-learning", "CRM", "QR-Max", "QR-Max, told the machine")
+METHODS = ("Q-learning", "CRM", "QR-Max", "QR-Max, machine known")
 Q_LEARNING, CRM, QR_MAX, QR_MAX_TOLD = range(4)
 EPSILON, INITIAL = 0.1, 2.0
 TESTED, FIRST_TEST = 100, 10_000  # episodes of a test, and the seed of their first one
@@ -254,7 +254,7 @@ def _iterate(world: Any, protocol: Any, known: Any, table: Any) -> None:
 
 @njit(cache=True)
 def _count_all(world: Any, method: int, protocol: Any, known: Any, o: int, m: int, a: int, target: int) -> bool:
-    """Count a step, told the machine once more for every machine state; return whether something is new."""
+    """Count a step, with the machine known once more for every machine state; return whether something is new."""
     num_states, plant = world.moves.shape[0], world.plants[target]
     known.final[target, world.moves[m, target]] |= plant or world.moves[m, target] == num_states
     is_new = _count(world, known, protocol, o, m, a, target)

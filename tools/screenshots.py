@@ -1,4 +1,6 @@
-"""Take pictures of what users see first: ``make docs reproduce``, then ``python tools/screenshots.py [NAME …]``.
+"""Take pictures of what users see first: ``python tools/screenshots.py [NAME …]``, after ``make docs reproduce`` and
+
+    praemia watch examples/car.yaml --episodes 120 -o results/car.html
 
 Each page is taken at the widths of a screen and of a phone, light and dark, and kept in docs/screenshots/ as a small
 file, so that a change of looks can be seen in a commit. Needs Chromium.
@@ -22,15 +24,18 @@ FOLDER = ROOT / "docs" / "screenshots"
 SITE = ROOT / "site"
 PAGES = {
     "home": SITE / "index.html",
+    "tutorial": SITE / "tutorials" / "own-grid.html",
     "formulas": SITE / "concepts" / "headroom.html",
     "reference": SITE / "reference" / "praemia.Task.html",
+    "learner": SITE / "reference" / "learners.html",
     "environment": SITE / "reference" / "environments.html",
     "report": ROOT / "results" / "report.html",
     "watch": SITE / "pictures" / "watch.html",
+    "watch-box": ROOT / "results" / "car.html",
 }
-PLACES = {"environment": "warehouse"}  # headings to scroll to
+PLACES = {"environment": "warehouse", "learner": "eqo", "tutorial": "3-its-optimum"}  # headings to scroll to
 SIZES = {1280: 900, 390: 844}
-COLOURS = 64
+COLOURS = 256
 SETTLED = "new Promise(done => setTimeout(() => done(true), 400))"  # colours fade in
 
 
@@ -39,7 +44,8 @@ def take(page: Page, name: str, width: int, scheme: str) -> None:
     size = {"width": width, "height": SIZES[width], "deviceScaleFactor": 1, "mobile": width < 500}
     page.call("Emulation.setDeviceMetricsOverride", **size)
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    page.ask(f"location.hash = {PLACES.get(name, '')!r}")
+    for place in ("", PLACES.get(name, "")):  # twice: at another width, the same place is somewhere else
+        page.ask(f"location.hash = {place!r}")
     page.ask(SETTLED)
     shot = base64.b64decode(page.call("Page.captureScreenshot", format="png")["data"])
     image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)

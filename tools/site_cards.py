@@ -45,7 +45,8 @@ def card(family: str, header: str, rows: dict[str, str]) -> str:
         "<div markdown>",
         "\n".join([header, *(rows[example] for example in entry.examples)]),
         f"[`{name}`]({name}.md), in Gymnasium `{entry.gymnasium_id}`",
+        "</div>",
         f"![The machine of {first_example(family)}](../pictures/{family}-machine.svg)",
-        "</div>\n\n</div>",
+        "</div>",
     ]
     return "\n\n".join(parts)

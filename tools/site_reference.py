@@ -26,6 +26,7 @@ GROUPS = {
     "patterns": "Machines",
     "files": "Files",
     "envs": "Environments",
+    "policies": "Plan",
     "planning": "Plan",
     "pictures": "Plan",
     "simulation": "Learn",
@@ -87,9 +88,11 @@ def name_page(name: str, thing: Any) -> str:
     shown = (
         f"::: {thing.__module__}.{thing.__qualname__}\n    options:\n      heading: {name}\n      toc_label: {name}\n"
     )
+    built_in = [own for own, place in BUILT_IN.items() if place == f"{thing.__module__}:{thing.__qualname__}"]
+    if built_in:  # what a subclass of Learner takes is known when it is made, and the rest is for the simulation
+        shown += "      show_signature: false\n      members: false\n"
     example = PATTERN_CALL.search(inspect.getdoc(thing) or "")
     shown += f"\n{picture(*example.groups())}\n" if example else ""
-    built_in = [own for own, place in BUILT_IN.items() if place == f"{thing.__module__}:{thing.__qualname__}"]
     return "\n".join([shown, *map(parameters, built_in)])
 
 
@@ -111,8 +114,8 @@ def parameters(name: str) -> str:
     """Return the parameters of a learner as the table that ``praemia learners NAME`` prints."""
     rows = [f"**Parameters of `{name}`**\n", "| parameter | default | range | what it does |", "|---|---|---|---|"]
     for item in describe_learner(name)["parameters"]:
-        ends = " … ".join(f"{end:g}" for end in item["range"] or ())
-        rows.append(f"| `{item['name']}` | {item['default']} | {ends} | {item['help']} |")
+        ends = "`{:g} … {:g}`".format(*item["range"]) if item["range"] else ""
+        rows.append(f"| `{item['name']}` | `{item['default']}` | {ends} | {item['help']} |")
     return "\n".join(rows)
 
 

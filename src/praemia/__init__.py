@@ -38,7 +38,7 @@ _HOMES = {
     "praemia.machines.rewards": ("Reward",),
     "praemia.files.load_save": ("load_task", "save_task", "load_machine", "save_machine"),
     "praemia.planning.exact": ("solve", "evaluate", "occupancy"),
-    "praemia.planning.acting": ("Policy",),
+    "praemia.policies.policy": ("Policy",),
     "praemia.simulation.rollout": ("rollout",),
     "praemia.pictures.show": ("show",),
     "praemia.tasks.product": ("product",),

@@ -38,8 +38,8 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.show import show
-from praemia.planning.acting import Policy
 from praemia.planning.exact import evaluate, occupancy, solve
+from praemia.policies.policy import Policy
 from praemia.report.watch_page import watch
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout

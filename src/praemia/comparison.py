@@ -16,8 +16,7 @@ from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, def
 from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.files.writing import dump
 from praemia.learners import Learner
-from praemia.planning.exact import evaluate
-from praemia.planning.sampled import SampledEvaluation
+from praemia.planning.exact import Evaluation, evaluate
 from praemia.report.compared import Comparison
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
@@ -25,7 +24,7 @@ from praemia.simulation.simulate import check_run
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
 
-Scores: TypeAlias = tuple[tuple[SampledEvaluation, ...], ...]
+Scores: TypeAlias = tuple[tuple[Evaluation, ...], ...]
 Work: TypeAlias = tuple[str, Learner, tuple[int, ...]]  # the learner's title, the learner, the seed
 
 

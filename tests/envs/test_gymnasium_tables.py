@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia.envs import from_gymnasium
-from praemia.errors import ModelError, ParameterError, UnknownNameError
+from praemia.errors import ModelError, PraemiaError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.planning.exact import solve
@@ -160,12 +160,6 @@ def test_any_table_keeps_its_value(table: Table, horizon: int) -> None:
     assert solve(Task(mdp, machine, horizon)).value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("labels", [["one"], [5], {1: 5}, {"x": "one"}, 3])
-def test_labels_of_another_form_are_one_clear_error(labels: Any) -> None:
-    with pytest.raises(ModelError, match="expected"):
-        LabeledMDP.from_rows(1, 1, {(0, 0): {0: 1.0}}, labels)
-
-
 def test_labels_in_the_environments_own_terms_name_its_observations() -> None:
     env = TableEnv(BOTH_WAYS)
     env.observation_space = Discrete(3, start=4)
@@ -178,58 +172,48 @@ def test_labels_in_the_environments_own_terms_name_its_observations() -> None:
     assert [set(mdp.label_sets[label]) for label in mdp.labels[mdp.successors == 2]] == [{"two"}]
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {0: {}},
-        {0: {0: [(1.0, 0)]}},
-        {0: {0: [(1.0, 7, 0.0, False)]}},
-        {0: {0: [(0.5, 0, 0.0, False)]}},
-        {0: {0: []}},
-    ],
-)
-def test_broken_tables_are_one_clear_error(broken: Any) -> None:
-    env = TableEnv({0: {0: [(1.0, 0, 0.0, False)]}})
-    env.P = broken
-    with pytest.raises(ModelError):
-        from_gymnasium(env, [])
+class TimeLimit(wrappers.TimeLimit):
+    """A wrapper of a known name, but nobody knows what it does."""
 
 
-@pytest.mark.parametrize(
-    ("env", "options", "error", "message"),
-    [
-        *(
-            (name, {}, UnknownNameError, name)
-            for name in ("FrozenLak-v1", "NoSuch-v0", "nonsense", "nomodule_x:Env-v0")
-        ),
-        ("CartPole-v1", {}, ModelError, r"CartPole-v1's observation space is Box.*not finite.*BlackBox"),
-        (TableEnv(BOTH_WAYS), {"is_slippery": True}, ParameterError, "is_slippery"),
-        ("FrozenLake-v1", {"no_such_argument": 1}, ParameterError, "FrozenLake-v1"),
-        (TAXI, {"fickle_passenger": True}, ModelError, "fickle"),
-        ("Blackjack-v1", {}, ModelError, "Blackjack-v1 has no transition table"),
-        (None, {}, ModelError, r"env=None; expected a Gymnasium environment"),
-    ],
-)
-def test_environments_without_a_table_that_tells_all_are_one_clear_error(
-    env: Any, options: Any, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        from_gymnasium(env, [], **options)
+def both_ways() -> TableEnv:
+    return TableEnv(BOTH_WAYS)
 
 
-def test_wrappers_that_the_table_does_not_know_are_refused() -> None:
-    swap = wrappers.TransformAction(TableEnv(BOTH_WAYS), lambda a: 1 - a, Discrete(2))
-    for wrapped in (swap, wrappers.TimeLimit(swap, 9), wrappers.StickyAction(TableEnv(BOTH_WAYS), 0.5)):
-        with pytest.raises(
-            ModelError, match=r"TableEnv is wrapped in (TransformAction|StickyAction), .*env\.unwrapped"
-        ):
-            from_gymnasium(wrapped, [])
+SWAP = wrappers.TransformAction(both_ways(), lambda a: 1 - a, Discrete(2))
+WRAPPED = r"TableEnv is wrapped in {}, .*env\.unwrapped"
+OUTSIDE = r"labels: found .*, outside the space Discrete\(16\)"
+WRONG: list[tuple[Any, str]] = [
+    *((lambda n=name: from_gymnasium(n, []), f"no environment '{name}'")
+      for name in ("FrozenLak-v1", "NoSuch-v0", "nonsense", "nomodule_x:Env-v0")),
+    (lambda: from_gymnasium("CartPole-v1", []), r"CartPole-v1's observation space is Box.*not finite.*BlackBox"),
+    (lambda: from_gymnasium(both_ways(), [], is_slippery=True), "is_slippery"),
+    (lambda: from_gymnasium("FrozenLake-v1", [], no_such_argument=1), "FrozenLake-v1"),
+    (lambda: from_gymnasium(TAXI, [], fickle_passenger=True), "fickle"),
+    (lambda: from_gymnasium("Blackjack-v1", []), "Blackjack-v1 has no transition table"),
+    (lambda: from_gymnasium(None, []), r"env=None; expected a Gymnasium environment"),  # type: ignore[arg-type]
+    *((lambda table=table: from_gymnasium(TableEnv(table), []), message)
+      for table, message in (
+          ({0: {0: [(1.0, 0)]}}, "its table is not P"),
+          ({0: {0: [(1.0, 7, 0.0, False)]}}, "leads outside"),
+          ({0: {0: [(0.5, 0, 0.0, False)]}}, "sum to 0.5"),
+          ({0: {0: []}}, "leads outside"),
+      )),
+    (lambda: from_gymnasium(SWAP, []), WRAPPED.format("TransformAction")),
+    (lambda: from_gymnasium(wrappers.TimeLimit(SWAP, 9), []), WRAPPED.format("TransformAction")),
+    (lambda: from_gymnasium(wrappers.StickyAction(both_ways(), 0.5), []), WRAPPED.format("StickyAction")),
+    (lambda: from_gymnasium(TimeLimit(both_ways(), 9), []), WRAPPED.format("TimeLimit")),
+    (lambda: from_gymnasium("FrozenLake-v1", {99: "goal"}), OUTSIDE),
+    (lambda: from_gymnasium("FrozenLake-v1", {"goal": "goal"}), OUTSIDE),  # type: ignore[dict-item]
+    *((lambda labels=labels: LabeledMDP.from_rows(1, 1, {(0, 0): {0: 1.0}}, labels), "expected")
+      for labels in (["one"], [5], {1: 5}, {"x": "one"}, 3)),
+]  # fmt: skip
 
-    class TimeLimit(wrappers.TimeLimit):  # of the same name, but nobody knows what it does
-        pass
 
-    with pytest.raises(ModelError, match="is wrapped in TimeLimit"):
-        from_gymnasium(TimeLimit(TableEnv(BOTH_WAYS), 9), [])
+@pytest.mark.parametrize(("make", "message"), WRONG)
+def test_what_has_no_table_that_says_all_is_one_clear_error(make: Any, message: str) -> None:
+    with pytest.raises(PraemiaError, match=message):
+        make()
 
 
 def test_wrappers_that_leave_the_table_alone_are_taken() -> None:
@@ -249,9 +233,3 @@ def test_a_random_start_must_be_given() -> None:
         from_gymnasium(env, [])
     env.initial_state_distrib = [0.5, 0.5, 0.0]  # type: ignore[attr-defined]
     assert from_gymnasium(env, []).start_probs.tolist() == [0.5, 0.5, 0.0]
-
-
-@pytest.mark.parametrize("labels", [{99: "goal"}, {"goal": "goal"}])
-def test_labels_of_observations_that_there_are_not_are_refused(labels: Any) -> None:
-    with pytest.raises(ModelError, match=r"labels: found .*, outside the space Discrete\(16\)"):
-        from_gymnasium("FrozenLake-v1", labels)

@@ -315,28 +315,40 @@ def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: i
         simulate(box(encode=encode, num_observations=limit), learners.make("random"), 50)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"encode": lambda o: o}, r"encode= without num_observations="),
-        ({"encode": 3, "num_observations": 3}, r"encode=3; expected a function"),
-        ({"encode": lambda o: o, "num_observations": -1}, r"num_observations=-1; expected an integer"),
-        ({"encode": envs.cells(Box(0.0, 1.0, (1,)), 2), "num_observations": 0}, r"num_observations=0; expected"),
-        ({"num_observations": 3}, r"num_observations= without encode="),
-    ],
-)
-def test_wrong_options_are_refused(options: Any, message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        box(**options)
+def cells(space: Any, bins: Any) -> Any:
+    return lambda: envs.cells(space, bins)
 
 
-@pytest.mark.parametrize("wrong", [None, "FrozenLake-v1", Ring])
-def test_what_is_no_environment_or_machine_is_refused(wrong: Any) -> None:
-    env = Ring()
-    with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
-        BlackBox(wrong, env.labels, machine(), 9)
-    with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
-        BlackBox(env, env.labels, wrong, 9)
+UNIT = Box(0.0, 1.0, (2,))
+WRONG: list[tuple[Any, str]] = [
+    (lambda: box(encode=lambda o: o), "encode= without num_observations="),
+    (lambda: box(encode=3, num_observations=3), "encode=3; expected a function"),
+    (lambda: box(encode=lambda o: o, num_observations=-1), "num_observations=-1; expected an integer"),
+    (lambda: box(encode=envs.cells(UNIT, 2), num_observations=0), "num_observations=0; expected"),
+    (lambda: box(num_observations=3), "num_observations= without encode="),
+    *((lambda env=env: BlackBox(env, {7: "end"}, machine(), 9), "env=.*; expected a Gymnasium environment")
+      for env in (None, "FrozenLake-v1", Ring)),
+    *((lambda other=other: BlackBox(Ring(), {7: "end"}, other, 9), "machine=.*; expected a RewardMachine")
+      for other in (None, Ring)),
+    (cells(Discrete(3), 2), "expected a Box"),
+    (cells(UNIT, [2]), "bins has 1 entries; expected .* each of 2"),
+    (cells(UNIT, 0), r"bins\[0\]=0; expected an integer"),
+    (cells(Box(-np.inf, 1.0, (1,)), 2), r"no finite bounds \(-inf to 1.0\); give a list"),
+    (cells(UNIT, [[0.5, 0.2], 1]), r"bins\[0\]=\[0.5, 0.2\]; expected .* increasing"),
+    (cells(UNIT, 2.5), "bins=2.5; expected an integer, or an entry"),
+    (cells(UNIT, None), "bins=None; expected an integer, or an entry"),
+    (cells(UNIT, [3, "a"]), r"bins\[1\]='a'; expected an integer, or increasing"),
+    (cells(UNIT, 10**9), r"bins\[0\]=1000000000; expected an integer from 1 to"),
+    (cells(Box(0.0, 1.0, (20_000,)), 2), rf"about 10\^6020 cells, more than {MAX_SIZE:,}; give fewer bins"),
+    *((lambda element=element: envs.cells(UNIT, 2)(element), "is in no cell")
+      for element in ([np.nan, 0.0], ["a", 0.0], None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "message"), WRONG)
+def test_what_makes_no_sense_is_refused(make: Any, message: str) -> None:
+    with pytest.raises((ModelError, ParameterError), match=message):
+        make()
 
 
 def test_labels_are_given_a_copy_of_what_is_encoded() -> None:
@@ -368,29 +380,3 @@ def test_cells_are_where_one_would_draw_them() -> None:
     uneven = envs.cells(Box(-np.inf, np.inf, (2,)), [1, [-1.0, 0.0, 5.0]])
     assert uneven.num_observations == 4
     assert [uneven([99.0, y]) for y in (-2.0, -0.5, 4.9, 5.0)] == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("space", "bins", "message"),
-    [
-        (Discrete(3), 2, r"expected a Box"),
-        (Box(0.0, 1.0, (2,)), [2], r"bins has 1 entries; expected .* each of 2"),
-        (Box(0.0, 1.0, (2,)), 0, r"bins\[0\]=0; expected an integer"),
-        (Box(-np.inf, 1.0, (1,)), 2, r"no finite bounds \(-inf to 1.0\); give a list"),
-        (Box(0.0, 1.0, (1,)), [[0.5, 0.2]], r"bins\[0\]=\[0.5, 0.2\]; expected .* increasing"),
-        (Box(0.0, 1.0, (1,)), 2.5, r"bins=2.5; expected an integer, or an entry"),
-        (Box(0.0, 1.0, (1,)), None, r"bins=None; expected an integer, or an entry"),
-        (Box(0.0, 1.0, (2,)), [3, "a"], r"bins\[1\]='a'; expected an integer, or increasing"),
-        (Box(0.0, 1.0, (1,)), 10**9, r"bins\[0\]=1000000000; expected an integer from 1 to"),
-        (Box(0.0, 1.0, (20_000,)), 2, rf"about 10\^6020 cells, more than {MAX_SIZE:,}; give fewer bins"),
-    ],
-)
-def test_cells_that_make_no_sense_are_refused(space: Any, bins: Any, message: str) -> None:
-    with pytest.raises((ModelError, ParameterError), match=message):
-        envs.cells(space, bins)
-
-
-@pytest.mark.parametrize("element", [[np.nan, 0.0], ["a", 0.0], None])
-def test_what_is_in_no_cell_is_refused(element: Any) -> None:
-    with pytest.raises(ModelError):
-        envs.cells(Box(0.0, 1.0, (2,)), 2)(element)

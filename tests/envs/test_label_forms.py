@@ -101,23 +101,31 @@ def test_labels_that_make_no_sense_are_refused_when_they_are_given(labels: Any, 
             make(lake(), labels, MACHINE)
 
 
-@pytest.mark.parametrize("value", [True, False])
-def test_a_dictionary_is_no_label_since_its_values_would_be_ignored(value: bool) -> None:
-    env = praemia.MachineWrapper(lake(), lambda o, a, o_next, info: {"goal": value}, MACHINE)
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            lambda *step: {"goal": True},
+            r"the label of \(0, 1, 4\) is {'goal': .*}; expected a set of proposition names",
+        ),
+        (lambda *step: {"goal": False}, r"the label of \(0, 1, 4\) is {'goal': .*}; expected a set"),
+        ("event", r"labels='event', and the info of a step has no such entry.*did you mean 'events'"),
+    ],
+)
+def test_labels_that_make_no_sense_are_refused_at_the_step(labels: Any, message: str) -> None:
+    env = praemia.MachineWrapper(lake(), labels, MACHINE)
     env.reset(seed=0)
-    with pytest.raises(
-        ModelError, match=r"the label of \(0, 1, 4\) is {'goal': .*}; expected a set of proposition names"
-    ):
+    with pytest.raises(ModelError, match=message):
         env.step(1)
 
 
-def test_an_entry_that_info_lacks_is_named() -> None:
-    env = praemia.MachineWrapper(lake(), "event", MACHINE)
-    env.reset(seed=0)
-    with pytest.raises(
-        ModelError, match=r"labels='event', and the info of a step has no such entry.*did you mean 'events'"
-    ):
-        env.step(0)
+def test_a_policy_is_shown_where_labels_need_info() -> None:
+    box = praemia.BlackBox(lake(), "events", MACHINE, 12)
+    policy = praemia.simulate(box, "ucbvi-prm", 80).policy
+    assert "estimated from 100 episodes: a policy, value 1" in str(praemia.show(box, policy))
+
+
+def test_a_table_has_no_info() -> None:
     with pytest.raises(ModelError, match="an entry of info, which a table of transitions does not have"):
         praemia.envs.from_gymnasium("FrozenLake-v1", "events")  # type: ignore[arg-type]
 

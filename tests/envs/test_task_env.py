@@ -15,7 +15,6 @@ from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -44,6 +43,7 @@ def random_play(task: Task, seed: int) -> list[tuple[int, int, int, int, int, fl
     steps = []
     for action in rng.integers(task.num_actions, size=STEPS).tolist():
         after, reward, _, truncated, info = env.step(action)
+        assert list(info["label"]) == sorted(info["label"])
         o, m, z, n = (int(s[key]) for s in (state, after) for key in ("observation", "machine_state"))
         steps.append((o, action, z, m, n, reward, info["label"]))
         state = env.reset()[0] if truncated else after
@@ -79,20 +79,6 @@ def test_starts_follow_the_start_distribution() -> None:
     env = TaskEnv(Task(mdp, MachineBuilder("q").build(), 2))
     starts = Counter(int(env.reset(seed=3 if k == 0 else None)[0]["observation"]) for k in range(2_000))
     assert_fits({"start": starts}, {"start": {0: 0.2, 2: 0.8}})
-
-
-def test_rewards_are_drawn_and_labels_are_sorted() -> None:
-    def labels(o: int, a: int, z: int) -> set[str]:
-        return {"b", "a"}
-
-    mdp = LabeledMDP.from_dense([[[1.0]]], labels=labels)
-    machine = MachineBuilder("q").edge("q", "a & b", "q", reward=Reward.bernoulli(0.5)).build()
-    env = TaskEnv(Task(mdp, machine, 100))
-    env.reset(seed=0)
-    steps = [env.step(0) for _ in range(100)]
-    assert {reward for _, reward, _, _, _ in steps} == {0.0, 1.0}
-    assert steps[0][4]["label"] == ("a", "b")
-    assert [truncated for *_, truncated, _ in steps] == [False] * 99 + [True]
 
 
 def test_text_shows_where_the_agent_is_also_where_a_picture_would_be_too_large() -> None:

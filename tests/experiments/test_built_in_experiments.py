@@ -13,7 +13,7 @@ from praemia.experiments.jobs import TaskText
 from praemia.experiments.loading import Changes, load_experiment, read_record
 
 NOT_IN_THE_LEAGUE = {"random", "optimal", "q-learning", "crm", "told-support"}
-TOLD = "QR-Max, told the machine"
+TOLD = "QR-Max, machine known"
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import tasks
 
 from praemia.envs import riverswim, warehouse
-from praemia.errors import ModelError, ParameterError, PraemiaWarning
+from praemia.errors import ModelError, PraemiaError, PraemiaWarning
 from praemia.exploration import TrajectoryReward, explore, plan_from
 from praemia.exploration.certificate import _shifted, largest_distances
 from praemia.exploration.confidence import confidence
@@ -121,27 +121,32 @@ def test_another_horizon_can_be_planned_for() -> None:
     plan = plan_from(dataset, task.machine, horizon=6)
     assert plan.policy.shape == (6, 2, 5)
     assert plan.gap(task) <= plan.certificate.bound
-    for horizon in (0, 2.5, True):
-        with pytest.raises(ParameterError, match="horizon"):
-            plan_from(dataset, task.machine, horizon=horizon)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_planned_for_is_refused() -> None:
     task = tiny_task(0)
     dataset, reward = explore(task, num_episodes=50), TrajectoryReward(lambda trajectory: 0.5, 1.0)
-    with pytest.raises(ModelError, match="RewardMachine or a TrajectoryReward"):
-        plan_from(dataset, lambda trajectory: 0.0)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="labels= is for machines"):
-        plan_from(dataset, reward, labels=[])
-    with pytest.raises(ModelError, match=r"discount=0\.8 is for machines"):
-        plan_from(dataset, reward, discount=0.8)
-    with pytest.raises(ParameterError, match="simulations=0"):
-        plan_from(dataset, reward, simulations=0)
-    with pytest.raises(ModelError, match="declared"):
-        plan_from(dataset, TrajectoryReward(lambda trajectory: 7.0, 1.0))
-    for failure_prob in (0.0, 1.0, math.nan):
-        with pytest.raises(ParameterError, match="failure_prob"):
-            plan_from(dataset, task.machine, failure_prob=failure_prob)
+    plan = plan_from(dataset, task.machine)
+    refused = (
+        (lambda: plan_from(dataset, lambda trajectory: 0.0), "RewardMachine or a TrajectoryReward"),  # type: ignore[arg-type]
+        (lambda: plan_from(dataset, reward, labels=[]), "labels= is for machines"),
+        (lambda: plan_from(dataset, reward, discount=0.8), r"discount=0\.8 is for machines"),
+        (lambda: plan_from(dataset, reward, simulations=0), "simulations=0"),
+        (lambda: plan_from(dataset, TrajectoryReward(lambda trajectory: 7.0, 1.0)), "declared"),
+        (lambda: plan_from(dataset, task.machine, discount=1.5), "expected a number above 0 and at most 1"),
+        *(
+            (lambda p=prob: plan_from(dataset, task.machine, failure_prob=p), "failure_prob")
+            for prob in (0.0, 1.0, math.nan)
+        ),
+        *((lambda h=steps: plan_from(dataset, task.machine, horizon=h), "horizon") for steps in (0, 2.5, True)),
+        (lambda: plan.likely(draws=0), "draws=0"),
+        (lambda: plan.likely(draws=18), "needs 19 at least"),
+        (lambda: plan.likely(level=1.0), "level=1.0"),
+        (lambda: plan.likely(seed=-1), "seed=-1"),
+    )
+    for make, message in refused:
+        with pytest.raises(PraemiaError, match=message):
+            make()
 
 
 def test_rules_on_all_transitions_and_functions_give_one_certificate() -> None:

@@ -96,7 +96,8 @@ def test_data_of_one_seed_is_not_counted_twice(dataset: Dataset) -> None:
     for parts in ((dataset,), (again,), (other, again), (other, other)):
         with pytest.raises(ModelError, match=r"explored with seed [34]: .* use another seed"):
             dataset.merge(*parts)
-    assert dataset.merge(other).append([0, 1], [1]).append([0, 1], [1]).num_episodes == 212  # these have no seed
+    log = Dataset.from_episodes([[(0, 1, 1)]], warehouse(3))
+    assert dataset.merge(other, log, log).num_episodes == 212  # logs have no seed
 
 
 def test_only_data_of_one_environment_merges(dataset: Dataset) -> None:
@@ -110,25 +111,6 @@ def test_only_data_of_one_environment_merges(dataset: Dataset) -> None:
         replace(dataset, observation_names=None, action_names=None).merge(labelled)
     with pytest.raises(TypeError):
         dataset + dataset  # type: ignore[operator]
-
-
-def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
-    more = dataset.append([0, 1, 1, 2], [1, 4, 1])
-    assert more.num_episodes == dataset.num_episodes + 1
-    difference = more.visits - dataset.visits
-    assert difference[0, 1] == difference[1, 4] == difference[1, 1] == 1
-    assert difference.sum() == 3
-    for observations, actions, what in (
-        ([0, 1], [1, 1], "one observation more"),
-        ([0, 9], [1], "observation numbers run from 0 to 9"),
-        ([0, 1], [5], "action numbers run from 5 to 5"),
-        ([-1, 1], [0], "observation numbers run from -1"),
-        ([0, 0.5], [0], "expected an integer"),
-        ([0, 1], [float("nan")], "numbers run from nan"),
-        ([0] * 11, [0] * 10, r"1 … 9 actions"),
-    ):
-        with pytest.raises(ModelError, match=what):
-            dataset.append(observations, actions)
 
 
 def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible() -> None:

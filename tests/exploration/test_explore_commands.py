@@ -11,8 +11,8 @@ import praemia
 from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
-from praemia.planning.acting import Policy
 from praemia.planning.exact import evaluate, solve
+from praemia.policies.policy import Policy
 
 MACHINE = """
 states: [seek, done]

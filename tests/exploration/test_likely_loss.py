@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from helpers_exploration import Corridor, tiny_task
+from helpers_exploration import Corridor
 from scipy import stats
 
 from praemia.envs import random_task
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import LikelyLoss, Posterior, likely_loss
@@ -136,9 +135,8 @@ def test_two_arms_follow_their_beta_distributions() -> None:
     kernel = np.array([[[0.4, 0.6], [0.5, 0.5]], [[1.0, 0.0], [1.0, 0.0]]])
     task = Task(LabeledMDP.from_dense(kernel, [LabelRule("goal", source=0, target=1)]), machine, 1)
     data = explore(task, num_episodes=1)
-    for arm, seen in ((0, (1,) * 11 + (0,) * 4), (1, (1,) * 5 + (0,) * 5)):
-        for z in seen:
-            data = data.append([0, z], [arm])
+    arms = ((0, (1,) * 11 + (0,) * 4), (1, (1,) * 5 + (0,) * 5))
+    data = data.merge(Dataset.from_episodes([[(0, arm, z)] for arm, seen in arms for z in seen], task))
     counts = np.zeros((2, 2))
     counts[data.pairs[data.pairs < 2], data.successors[data.pairs < 2]] = data.counts[data.pairs < 2]
     policy = np.zeros((1, 2, 2), dtype=np.int8)
@@ -183,22 +181,6 @@ def test_few_draws_leave_the_error_open() -> None:
     low, high = LikelyLoss(np.arange(19.0), 0.95, 0, False).monte_carlo
     assert low > 0.0
     assert high == math.inf
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"draws": 0}, "draws=0"),
-        ({"draws": 18}, "needs 19 at least"),
-        ({"level": 1.0}, "level=1.0"),
-        ({"seed": -1}, "seed=-1"),
-    ],
-)
-def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
-    task = tiny_task(0)
-    plan = plan_from(explore(task, num_episodes=5), task.machine)
-    with pytest.raises(ParameterError, match=message):
-        plan.likely(**settings)
 
 
 def corridor_data() -> tuple[Dataset, RewardMachine]:

@@ -9,7 +9,7 @@ import pytest
 
 from praemia.envs import warehouse
 from praemia.envs.black_box import BlackBox
-from praemia.errors import PraemiaError, PraemiaWarning
+from praemia.errors import PraemiaWarning
 from praemia.exploration import explore, plan_from
 from praemia.exploration.explore import Check
 from praemia.machines.builder import MachineBuilder
@@ -41,31 +41,6 @@ def test_data_is_kept_when_the_episodes_run_out() -> None:
     assert data.num_transitions == 250 * task.horizon
     assert not data.sources[0]["reached"]
     assert [episodes for episodes, _ in data.sources[0]["checks"]] == [100, 200, 250]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"until": 0.1}, "without machines"),
-        ({"until": 0.0, "machines": "own"}, "until=0.0; expected a positive number"),
-        ({"until": -1, "machines": "own"}, "until=-1"),
-        ({"until": float("nan"), "machines": "own"}, "until=nan"),
-        ({"until": True, "machines": "own"}, "until=True"),
-        ({"until": 0.1, "machines": "coffee"}, "'coffee', which the labels of this data never produce"),
-        ({"until": 0.1, "machines": "own", "method": "euler"}, "EULER searches before it collects"),
-        ({"machines": "own"}, "give until"),
-    ],
-)
-def test_bad_input_is_refused_before_anything_is_played(settings: dict[str, Any], message: str) -> None:
-    task = warehouse(3)
-    named = {"own": [task.machine], "coffee": [reach("coffee")]}
-    chosen = {**settings, "machines": named.get(settings.get("machines", ""), ())}
-
-    def refuse(done: int, total: int) -> None:
-        raise AssertionError("an episode was played")
-
-    with pytest.raises(PraemiaError, match=message):
-        explore(task, num_episodes=200, on_progress=refuse, **chosen)
 
 
 class Doors(gymnasium.Env[int, int]):

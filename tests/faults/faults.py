@@ -91,7 +91,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the last successor of a policy's pair is lost", "np.uint64(indptr[pair + np.uint64(1)])",
          "np.uint64(max(indptr[pair] + 1, indptr[pair + np.uint64(1)] - 1))", POLICIES),
         ("the probability of an action is forgotten", "total += share * mean_value(", "total = mean_value(", POLICIES),
-        ("the machine moves for sure", "mass * model.probs[e] * machine.probs[j]", "mass * model.probs[e]", OCCUPANCY),
+        ("the machine moves for sure", "mass * model.probs[e] * probs[j]", "mass * model.probs[e]", OCCUPANCY),
         ("the value at the start is that of the last start", 'total += starts[i]["prob"] * table', "total = table",
          REPLAY),
         ("values are computed only where the first step can be", "for i in range(values.until[h]):",
@@ -258,9 +258,9 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("a plan that a learner made anew counts as a repair", "        if not totals[IS_REPAIR]:  # nor",
          '        if not is_repair(totals, self.replan_code, self.progress["step"]):  # nor', BOX_COUNTS),
     ],
-    "planning/acting.py": [
+    "policies/policy.py": [
         ("a policy of a black box acts where it was never", "o is None or self.met is None or self.met[o]",
-         "o is None or self.met is None or not self.met[o] or self.met[o]", "planning/test_acting.py"),
+         "o is None or self.met is None or not self.met[o] or self.met[o]", "policies/test_policy.py"),
     ],
     "exploration/merging.py": [
         ("merged transitions are counted once each", "np.add.at(added, places, counts)", "np.add.at(added, places, 1)",
@@ -308,7 +308,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "tasks/extremes.py": [
         ("the most that can still be paid is not discounted", "spec.discount * best[h + 1]", "best[h + 1]",
-         f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts"),
+         f"{DISCOUNTED_PLANS}::test_a_plan_and_its_certificate_are_those_for_a_machine_that_halts"),
     ],
     "exploration/likely_loss.py": [
         ("losses in draws are not discounted", "spec.exits, spec.discount)", "spec.exits, 1.0)",
@@ -371,9 +371,10 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "in sorted(by_target.items())",
          f"machines/test_machine.py::test_outcomes_with_one_target_are_mixed_and_keep_the_law {EQUAL}"),
     ],
-    "planning/agents.py": [
-        ("an agent is asked about the wrong machine state", "np.int64(m))) for o", "np.int64(0))) for o",
-         "planning/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy"),
+    "policies/agents.py": [
+        ("an agent is asked about the wrong machine state", "beside(np.int64(o), np.int64(m))",
+         "beside(np.int64(o), np.int64(0))",
+         "policies/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy"),
     ],
     "statistics/measures.py": [
         ("an interval around 1 that could be level is called lower",

@@ -116,9 +116,3 @@ def test_a_drn_file_halts_with_the_rest_of_the_probability(tmp_path) -> None:
     halted = 3 * task.num_machine_states
     assert f"state {halted} [0] halted" in text
     assert text.count(f"\t\t{halted} : ") == task.num_actions * halted + 1
-
-
-@pytest.mark.parametrize("discount", [0.0, -0.1, 1.5, float("nan"), "0.9", True, None])
-def test_other_discounts_are_refused(discount: object) -> None:
-    with pytest.raises(praemia.PraemiaError, match=r"discount=.*expected a number above 0 and at most 1"):
-        praemia.envs.make("warehouse-3").with_discount(discount)

@@ -125,12 +125,6 @@ def test_a_horizon_can_be_left_out_in_python_and_in_files(tmp_path: Path) -> Non
     assert (again.horizon, again.discount, again.max_steps) == (None, 0.9, 263)
 
 
-def test_a_discount_that_leaves_too_many_steps_needs_a_horizon() -> None:
-    finite = praemia.envs.make("warehouse-3").with_discount(1.0 - 1e-6)
-    with pytest.raises(praemia.PraemiaError, match="more than 1,000,000 steps count; give a horizon"):
-        finite.with_horizon(None)
-
-
 def test_nothing_to_earn_is_worth_nothing() -> None:
     machine = praemia.MachineBuilder("idle", propositions=["item", "delivery"]).build()
     task = praemia.envs.make("warehouse-3").with_machine(machine).with_discount(0.9).with_horizon(None)

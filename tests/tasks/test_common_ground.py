@@ -5,7 +5,7 @@ import pytest
 
 import praemia
 from praemia.errors import ModelError
-from praemia.tasks.base import BaseTask
+from praemia.tasks.base import MAX_HORIZON, BaseTask
 
 MACHINE = praemia.RewardMachine.from_ltlf("F goal")
 
@@ -46,15 +46,23 @@ def test_a_black_box_is_changed_as_a_task_is() -> None:
     ("settings", "message"),
     [
         ({"horizon": None}, "no horizon, and discount=1; give a horizon"),
-        ({"horizon": 0}, "horizon=0"),
-        ({"discount": 0.0}, "discount=0.0; expected a number above 0"),
+        ({"horizon": None, "discount": 1.0 - 1e-6}, "more than 1,000,000 steps count; give a horizon"),
+        ({"horizon": 0}, "horizon=0; expected an integer from 1"),
+        ({"horizon": MAX_HORIZON + 1}, "from 1 to 1,000,000"),
+        ({"horizon": 2.0}, "horizon=2.0; expected an integer"),
+        ({"horizon": True}, "horizon=True"),
+        ({"horizon": "3"}, "horizon=.3."),
+        *(({"discount": wrong}, "discount=.*expected a number above 0 and at most 1")
+          for wrong in (0.0, -0.1, 1.5, float("nan"), "0.9", True, None)),
         ({"until_done": 1}, "until_done=1; expected True or False"),
     ],
-)
+)  # fmt: skip
 def test_settings_are_refused_alike(settings: dict[str, object], message: str) -> None:
     for make in (task, black_box):
         with pytest.raises(ModelError, match=message):
             make(**settings)
+        with pytest.raises(ModelError, match=message):
+            make().changed(**settings)
 
 
 @pytest.mark.parametrize(

@@ -263,7 +263,7 @@ def test_data_of_a_task_with_ends_is_certified_and_its_likely_loss_is_small() ->
     assert plan.gap(task) <= plan.certificate.bound
     assert plan.likely_loss is not None
     assert plan.likely_loss <= plan.certificate.bound
-    again = praemia.plan_from(data.append([3, 3], [1], ended=True), task.machine)
+    again = praemia.plan_from(data.merge(praemia.Dataset.from_episodes([[(3, 1, 3, {}, True)]], task)), task.machine)
     assert again.dataset.num_transitions == data.num_transitions + 1
 
 

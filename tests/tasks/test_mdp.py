@@ -75,115 +75,60 @@ def test_the_arrays_cannot_be_changed_and_the_given_ones_still_can():
     np.testing.assert_array_equal(mdp.to_dense(), GOOD)
 
 
-@pytest.mark.parametrize(
-    ("probs", "message"),
-    [
-        (np.zeros((2, 2)), r"shape \(2, 2\); expected \(O, A, O\)"),
-        (np.zeros((2, 2, 3)), r"shape \(2, 2, 3\)"),
-        (np.zeros((0, 0, 0)), "0 observations and 0 actions"),
-        (np.ones((1, MAX_ACTIONS + 1, 1)), "32,769 actions"),
-        (changed((1, 0), 0.0), "observation 1, action 0 has no successors"),
-        (changed((0, 1, 0), 0.9), "observation 0, action 1: probabilities sum to 0.9; they must sum to 1"),
-        (changed((0, 0), [1.5, -0.5]), "observation 0, action 0: probability -0.5"),
-        (changed((0, 0), [np.nan, 1.0]), "action 0: probability nan"),
-        (changed((0, 0), [np.inf, 0.0]), "action 0: probability inf"),
-        ([[[1.0], [0.5, 0.5]]], "differ in length"),
-        ([[["sure"]]], "expected numbers"),
-    ],
+DENSE = (
+    (np.zeros((2, 2)), {}, r"shape \(2, 2\); expected \(O, A, O\)"),
+    (np.zeros((2, 2, 3)), {}, r"shape \(2, 2, 3\)"),
+    (np.zeros((0, 0, 0)), {}, "0 observations and 0 actions"),
+    (np.ones((1, MAX_ACTIONS + 1, 1)), {}, "32,769 actions"),
+    (changed((1, 0), 0.0), {}, "observation 1, action 0 has no successors"),
+    (changed((0, 1, 0), 0.9), {}, "observation 0, action 1: probabilities sum to 0.9; they must sum to 1"),
+    (changed((0, 0), [1.5, -0.5]), {}, "observation 0, action 0: probability -0.5"),
+    (changed((0, 0), [np.nan, 1.0]), {}, "action 0: probability nan"),
+    (changed((0, 0), [np.inf, 0.0]), {}, "action 0: probability inf"),
+    ([[[1.0], [0.5, 0.5]]], {}, "differ in length"),
+    ([[["sure"]]], {}, "expected numbers"),
+    (changed((0, 1, 0), 0.9), {"observations": ("home", "away"), "actions": ("stay", "go")}, "home, action go: prob"),
+    (GOOD, {"observations": ["x"]}, "1 observation names for 2 observations"),
+    (GOOD, {"actions": ["x", "x"]}, "action 'x' is listed twice"),
+    (GOOD, {"start": 2}, "start observation 2; expected 0 … 1"),
+    (GOOD, {"start": -1}, "start observation -1"),
+    (GOOD, {"start": {2: 1.0}}, "start observation 2"),
+    (GOOD, {"start": {"home": 1.0}}, "start observation 'home'"),
+    (GOOD, {"start": {0: 0.5}}, "start: probabilities sum to 0.5"),
+    (GOOD, {"start": {0: -0.5, 1: 1.5}}, r"they must lie in \[0, 1\]"),
+    (GOOD, {"start": {0: np.nan}}, "sum to nan"),
+    (GOOD, {"start": [1.0]}, r"start has shape \(1,\)"),
+    (GOOD, {"start": 0.0}, r"start has shape \(\)"),
+    (GOOD, {"start": "home"}, "start holds"),
+    (GOOD, {"labels": [LabelRule("a", source=2)]}, "names the observation 2; expected 0 … 1"),
+    (GOOD, {"labels": [LabelRule("a", action=-1)]}, "names the action -1; expected 0 … 1"),
+    (GOOD, {"labels": [LabelRule("a", target=2**62)]}, "expected 0 … 1"),
 )
-def test_bad_probabilities_are_refused(probs, message):
-    with pytest.raises(ModelError, match=message):
-        LabeledMDP.from_dense(probs)
-
-
-def test_names_are_used_in_messages():
-    with pytest.raises(ModelError, match=r"observation home, action go: probabilities sum to 0\.9"):
-        LabeledMDP.from_dense(changed((0, 1, 0), 0.9), observations=("home", "away"), actions=("stay", "go"))
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ({"observations": ["x"]}, "1 observation names for 2 observations"),
-        ({"actions": ["x", "x"]}, "action 'x' is listed twice"),
-    ],
+ENTRIES = (
+    (([0, 2], [0, 0], [0, 0], [1, 1]), "observation numbers run from 0 to 2; expected 0 … 1"),
+    (([0, 1], [0, 1], [0, 0], [1, 1]), "action numbers run from 0 to 1"),
+    (([0, 1], [0, 0], [-1, 0], [1, 1]), "successor numbers run from -1"),
+    (([0, 1], [0, 0], [0.5, 0], [1, 1]), "successor number 0.5; expected an integer"),
+    (([0, 1], [0, 0], [np.nan, 0], [1, 1]), "successor numbers run from nan"),
+    (([0, 1], [0, 0], [0], [1, 1]), "they must have the same length"),
+    (([0, 1], [0], [0, 1], [1, 1]), "they must have the same length"),
+    (([[0, 1]], [0], [0, 1], [1, 1]), "expected one dimension"),
+    (([0, 0, 1], [0] * 3, [0, 0, 0], [1.5, -0.5, 1]), "action 0: probability -0.5"),
+    (([0, 1], [0, 0], [0, 0], [1, np.nan]), "observation 1, action 0: probability nan"),
+    (([0, 1], [0, 0], [0, 0], [1, np.inf]), "probability inf"),
 )
-def test_bad_names_are_refused(names, message):
-    with pytest.raises(ModelError, match=message):
-        LabeledMDP.from_dense(GOOD, **names)
+WRONG = (
+    *((lambda e=entries: LabeledMDP.from_entries(2, 1, *e), message) for entries, message in ENTRIES),
+    *((lambda d=dense, o=options: LabeledMDP.from_dense(d, **o), message) for dense, options, message in DENSE),
+    *((lambda m=matrices: LabeledMDP.from_sparse(m), "square sparse matrices of one shape")
+      for matrices in ([], [np.ones((1, 2))], [np.ones(2)], [np.eye(1), np.eye(2)])),
+    (lambda: LabeledMDP.from_rows(1, 2, {(0, 0): {0: 1.0}}), "observation 0, action 1 has no successors"),
+    (lambda: LabeledMDP.from_rows(1, 1, {}), "observation 0, action 0 has no successors"),
+    (lambda: LabeledMDP.from_rows(10**12, 10, {}), "GiB"),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("start", "message"),
-    [
-        (2, "start observation 2; expected 0 … 1"),
-        (-1, "start observation -1"),
-        ({2: 1.0}, "start observation 2"),
-        ({"home": 1.0}, "start observation 'home'"),
-        ({0: 0.5}, "start: probabilities sum to 0.5"),
-        ({0: -0.5, 1: 1.5}, r"they must lie in \[0, 1\]"),
-        ({0: np.nan}, "sum to nan"),
-        ([1.0], r"start has shape \(1,\)"),
-        (0.0, r"start has shape \(\)"),
-        ("home", "start holds"),
-    ],
-)
-def test_a_bad_start_is_refused(start, message):
-    with pytest.raises(ModelError, match=message):
-        LabeledMDP.from_dense(GOOD, start=start)
-
-
-@pytest.mark.parametrize(
-    ("entries", "message"),
-    [
-        (([0, 2], [0, 0], [0, 0], [1, 1]), "observation numbers run from 0 to 2; expected 0 … 1"),
-        (([0, 1], [0, 1], [0, 0], [1, 1]), "action numbers run from 0 to 1"),
-        (([0, 1], [0, 0], [-1, 0], [1, 1]), "successor numbers run from -1"),
-        (([0, 1], [0, 0], [0.5, 0], [1, 1]), "successor number 0.5; expected an integer"),
-        (([0, 1], [0, 0], [np.nan, 0], [1, 1]), "successor numbers run from nan"),
-        (([0, 1], [0, 0], [0], [1, 1]), "they must have the same length"),
-        (([0, 1], [0], [0, 1], [1, 1]), "they must have the same length"),
-        (([[0, 1]], [0], [0, 1], [1, 1]), "expected one dimension"),
-        (([0, 0, 1], [0] * 3, [0, 0, 0], [1.5, -0.5, 1]), "action 0: probability -0.5"),
-        (([0, 1], [0, 0], [0, 0], [1, np.nan]), "observation 1, action 0: probability nan"),
-        (([0, 1], [0, 0], [0, 0], [1, np.inf]), "probability inf"),
-    ],
-)
-def test_bad_entries_are_refused(entries, message):
-    with pytest.raises(ModelError, match=message):
-        LabeledMDP.from_entries(2, 1, *entries)
-
-
-@pytest.mark.parametrize(
-    "matrices",
-    [[], [np.ones((1, 2))], [np.ones(2)], [np.eye(1), np.eye(2)]],
-    ids=["none", "wide", "flat", "mixed"],
-)
-def test_bad_sparse_matrices_are_refused(matrices):
-    with pytest.raises(ModelError, match="square sparse matrices of one shape"):
-        LabeledMDP.from_sparse(matrices)
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ({"source": 2}, "names the observation 2; expected 0 … 1"),
-        ({"action": -1}, "names the action -1; expected 0 … 1"),
-        ({"target": 2**62}, "expected 0 … 1"),
-    ],
-)
-def test_a_label_rule_that_can_match_nothing_is_refused(place, message):
-    with pytest.raises(ModelError, match=message):
-        LabeledMDP.from_dense(GOOD, [LabelRule(frozenset({"a"}), **place)])
-
-
-def test_a_pair_without_a_row_is_named():
-    with pytest.raises(ModelError, match="observation 0, action 1 has no successors"):
-        LabeledMDP.from_rows(1, 2, {(0, 0): {0: 1.0}})
-    with pytest.raises(ModelError, match="observation 0, action 0 has no successors"):
-        LabeledMDP.from_rows(1, 1, {})
-
-
-def test_a_kernel_that_cannot_fit_is_refused():
-    with pytest.raises(SizeError, match="GiB"):
-        LabeledMDP.from_rows(10**12, 10, {})
+@pytest.mark.parametrize(("make", "message"), WRONG)
+def test_what_is_no_mdp_is_refused(make, message):
+    with pytest.raises((ModelError, SizeError), match=message):
+        make()

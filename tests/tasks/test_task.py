@@ -13,7 +13,6 @@ from praemia.envs.riverswim import riverswim
 from praemia.errors import ModelError, PraemiaWarning
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.tasks.base import MAX_HORIZON
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
@@ -49,25 +48,6 @@ def test_another_machine_may_ignore_what_the_labels_say():
     task = riverswim(3).with_machine(MACHINE)
     assert set(task.machine.propositions) == {"goal", "left-end", "right-end"}
     assert task.horizon == 6
-
-
-@pytest.mark.parametrize(
-    ("horizon", "message"),
-    [
-        (0, "horizon=0; expected an integer from 1"),
-        (-1, "horizon=-1"),
-        (MAX_HORIZON + 1, "from 1 to 1,000,000"),
-        (2.0, "horizon=2.0; expected an integer"),
-        (True, "horizon=True"),
-        ("3", "horizon=.3."),
-        (None, "no horizon, and discount=1"),
-    ],
-)
-def test_a_bad_horizon_is_refused(horizon, message):
-    with pytest.raises(ModelError, match=message):
-        Task(loop(), MACHINE, horizon)
-    with pytest.raises(ModelError, match=message):
-        Task(loop(), MACHINE, 1).with_horizon(horizon)
 
 
 def table_edges(table, label, state):

@@ -173,7 +173,7 @@ def plan_command(
     from praemia.exploration.likely_loss import require_draws
     from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
-    from praemia.planning.acting import Policy
+    from praemia.policies.policy import Policy
 
     if out is not None and len(machines) > 1:
         raise ParameterError("--out writes the policy of one machine; give one --machine")

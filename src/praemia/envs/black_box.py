@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from praemia.envs.indexing import MAX_SIZE, EncodedIndex, FiniteIndex, Index
+from praemia.envs.box_cells import MAX_SIZE
+from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling

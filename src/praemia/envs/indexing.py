@@ -197,7 +197,7 @@ class EncodedIndex:
 
     def number(self, element: Any) -> int:
         """Return the index of an element, a new one for a new value; a ModelError if there can be none."""
-        code: Any = self._code(element)
+        code: Any = self.encode(element)  # type: ignore[misc]  # the index of a box has it
         if type(code) is int and self._is_integer and 0 <= code < self.size:  # as fast as can be
             return code
         is_integer = isinstance(code, Integral) and not isinstance(code, bool)
@@ -222,20 +222,17 @@ class EncodedIndex:
 
     def find(self, element: Any) -> int | None:
         """Return the index of an element, None for a value that has none; the index does not change."""
-        code: Any = self._code(element)
+        if self.encode is None:
+            raise ModelError(NEEDS_ENCODE)
+        code: Any = self.encode(element)
         if self._indices:
             return self._indices.get(code)
-        if isinstance(code, bool) or not isinstance(code, Integral) or not 0 <= code < self.size:
+        if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < self.size:
             raise ModelError(
                 f"encode returned {brief(code)}; this policy expects an integer from 0 to {self.size - 1}: other "
                 "values are known to the policy of a run alone, run.policy"
             )
         return int(code)
-
-    def _code(self, element: Any) -> Any:
-        if self.encode is None:
-            raise ModelError(NEEDS_ENCODE)
-        return self.encode(element)
 
     def element(self, number: int) -> Any:
         """Refuse to return the element of an index: the function has no inverse."""

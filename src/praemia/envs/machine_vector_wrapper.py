@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,8 @@ class MachineVectorWrapper(VectorWrapper):
         require_machine(machine)
         super().__init__(envs)
         self.machine, self._labels = machine, labels
-        self._label = StepLabeller(labels, machine, _Spaces(envs))
+        own = {name: getattr(envs, f"single_{name}") for name in ("observation_space", "action_space")}
+        self._label = StepLabeller(labels, machine, SimpleNamespace(**own))
         self._arrays = machine.to_arrays(machine.propositions)
         # Arrays have mean rewards: those with chance in them are sampled.
         self._sampler = None if all(r.is_constant for r in machine.rewards) else MachineSampler(machine)
@@ -146,13 +148,6 @@ class MachineVectorWrapper(VectorWrapper):
         texts = np.empty(self.num_envs, dtype=object)
         texts[:] = [tuple(sorted(self._set(bits))) for bits in labels.tolist()]
         return {**info, "label": texts, "machine_state": np.array(self.machine.states)[self._states]}
-
-
-class _Spaces:
-    """The spaces of one environment, where labels are checked against them."""
-
-    def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
-        self.observation_space, self.action_space = envs.single_observation_space, envs.single_action_space
 
 
 def _info_of(info: dict[str, Any], i: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Explored data: counts of transitions, without any reward, and how they were collected.
 
 p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels are stored with the data, because later machines read them; they are data
-here, never code. Datasets of one environment can be merged, and you can append episodes of your own.
+here, never code. Datasets of one environment can be merged.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
-from praemia.exploration.merging import add_datasets, add_up
+from praemia.exploration.merging import add_datasets
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
-from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
@@ -237,33 +236,6 @@ class Dataset:
             merged.require_kind(other.kind, [source["seed"] for source in other.sources if "seed" in source])
             merged = add_datasets(merged, other)
         return merged
-
-    def append(self, observations: Sequence[int], actions: Sequence[int], *, ended: bool = False) -> Dataset:
-        """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n, n ≤ H.
-
-        ``ended`` says whether the environment ended it with the last step. The labels of its transitions must be known
-        already.
-        """
-        if len(observations) != len(actions) + 1 or not 1 <= len(actions) <= self.horizon:
-            sizes = f"{len(observations)} observations and {len(actions)} actions"
-            raise ModelError(
-                f"{sizes}; an episode has one observation more than actions, and 1 … {self.horizon} actions"
-            )
-        states = whole_numbers(observations, self.num_observations, "observation")
-        choices = whole_numbers(actions, self.num_actions, "action")
-        seen = set(zip(*(column.tolist() for column in self.transitions), strict=True))
-        if not self.labels_known and set(zip(states[:-1], choices, states[1:], strict=True)) - seen:
-            raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
-        ends = ended & (np.arange(len(choices)) == len(choices) - 1)
-        if self.labels is not None:
-            raise ModelError(
-                "a transition of this data has several labels; append with Dataset.from_episodes and merge"
-            )
-        pairs, targets = states[:-1] * self.num_actions + choices, states[1:] + self.num_observations * ends
-        columns = add_up(self.num_observations, pairs, targets, 1)
-        first = np.bincount(states[:1], minlength=self.num_observations)
-        source = ({"method": "appended", "episodes": 1},)
-        return self.merge(replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=source))
 
     def among(self, kept: Column) -> Dataset:
         """Return the data with other indices: observations are the place of theirs in ``kept``, which has all met."""

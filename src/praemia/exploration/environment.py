@@ -1,7 +1,7 @@
 """A task or a black box to explore, the worlds to play in it, and the dataset of their counts.
 
 Learners play through the one loop of the simulation. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is
-on the label of every step that leaves it, and the machine pays for the mark. The task's machine and discount are not
+on the label of every step that leaves it, and the machine rewards the mark. The task's machine and discount are not
 used: p does not depend on the step, so late visits count as much as early ones.
 """
 
@@ -93,12 +93,12 @@ class Environment:
         columns = zip(*(world.experience().transitions for world in self.worlds), strict=True)
         seen = Transitions(*map(np.concatenate, columns))
         numbers, sets = self.labelling.of(seen.observations, seen.actions, seen.successors)
-        starts = np.sum([world.counts.starts for world in self.worlds], axis=0, dtype=np.int64)
-        return dataset_of(self.source, seen._replace(labels=numbers), sets, starts, self.known_rules, **record)
+        seen, starts = seen._replace(labels=numbers.astype(np.int64)), [world.counts.starts for world in self.worlds]
+        return dataset_of(self.source, seen, sets, np.stack(starts).sum(axis=0), self.known_rules, **record)
 
 
 def _arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
-    """Return the machine that pays 1 for every step marked with ``HERE``."""
+    """Return the machine with a reward of 1 for every step marked with ``HERE``."""
     return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)
 
 

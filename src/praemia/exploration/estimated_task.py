@@ -21,9 +21,9 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
-from praemia.planning.acting import Policy
-from praemia.planning.policy import PolicyLike, policy_array
 from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
+from praemia.policies.arrays import PolicyLike, policy_array
+from praemia.policies.policy import Policy
 from praemia.simulation.run import Run
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model
@@ -171,6 +171,7 @@ def _sampled(box: BlackBox, policy: Policy) -> Dataset:
     index = policy.observations
     own = box.for_run(index.codes if isinstance(index, EncodedIndex) else None)
     choose = chooser(own, policy, deterministic=False, unseen="random")
-    episodes = [play(own, choose(), episode_seed(0, i)) for i in range(EPISODES)]
+    episodes = [list(play(own, choose(), episode_seed(0, i))) for i in range(EPISODES)]
     steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
-    return count_episodes(steps, own)
+    labels = iter([step.label for episode in episodes for step in episode])  # they may have needed info
+    return count_episodes(steps, own.changed(labels=lambda *step: next(labels)))

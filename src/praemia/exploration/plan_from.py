@@ -100,7 +100,7 @@ class ExploredPlan:
 
     def true_value(self, task: Task) -> float:
         """Return the plan's exact value in a known task."""
-        return evaluate(self._in_task(task), self.policy, keep_values=False).value  # type: ignore[arg-type]
+        return evaluate(self._in_task(task), self.policy, keep_values=False).value
 
     def _in_task(self, task: Task) -> Task:
         if self.estimate is None:

@@ -44,7 +44,8 @@ class Trajectory(NamedTuple):
 
     Attributes
     ----------
-    observations, actions : one observation more than actions.
+    observations : one more than actions.
+    actions : those taken.
     ended : whether the environment ended the episode.
 
     Examples

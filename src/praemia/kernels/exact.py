@@ -28,14 +28,15 @@ from praemia.kernels.records import (
     Floats,
     Ints,
     LayerArrays,
-    MachineArrays,
     ModelArrays,
     Records,
+    SmallInts,
     Unsigned,
 )
 from praemia.kernels.rows import fill_rows
 
 Range = tuple[int, int]
+Moves = tuple[Ints, SmallInts, Floats]  # τ: row label · M + m holds the edges indptr[row] : indptr[row + 1], to targets
 
 
 class PassArrays(NamedTuple):
@@ -222,18 +223,18 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
 
 
 @inlined
-def push_mass(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
+def push_mass(model: ModelArrays, machine: Moves, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""
-    num_machine_states = onto.shape[1]
+    num_machine_states, (starts, targets, probs) = onto.shape[1], machine
     for e in range(model.indptr[pair], model.indptr[pair + 1]):
         if model.successors[e] < onto.shape[0]:
             first = model.labels[e] * num_machine_states + m
-            for j in range(machine.indptr[first], machine.indptr[first + 1]):
-                onto[model.successors[e], machine.targets[j]] += mass * model.probs[e] * machine.probs[j]
+            for j in range(starts[first], starts[first + 1]):
+                onto[model.successors[e], targets[j]] += mass * model.probs[e] * probs[j]
 
 
 @compiled
-def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, discount: float, states: Floats) -> None:
+def occupancy(model: ModelArrays, machine: Moves, policy: Actions, discount: float, states: Floats) -> None:
     """Fill states[h, o, m] = γ^h · P(o_h = o, m_h = m) for h = 1 … H, from states[0] and 0 elsewhere."""
     num_actions = (model.indptr.shape[0] - 1) // policy.shape[1]
     for h in range(policy.shape[0]):

@@ -60,15 +60,6 @@ def rows_of(labels: Any, targets: Any) -> Records:
 REWARD = _record(sum="f8", value="f8", width="f8")
 
 
-class MachineArrays(NamedTuple):
-    """τ and the mean rewards ν̄. Row label · M + m holds the edges indptr[row] : indptr[row + 1]."""
-
-    indptr: Ints
-    targets: SmallInts
-    probs: Floats
-    rewards: Floats
-
-
 class ModelArrays(NamedTuple):
     """p with its labels. Row o · A + a holds the edges indptr[row] : indptr[row + 1].
 

@@ -48,7 +48,7 @@ _known: WeakKeyDictionary[TaskSpec, dict[tuple[Headroom, int], KnownArrays]] = W
 
 
 class Headroom(CanLearnMachine, StepwiseLearner):
-    """Optimistic value iteration whose bonus is measured against what can still be earned.
+    """Optimistic planning with a bonus capped by the reward still obtainable.
 
     Examples
     --------

@@ -28,7 +28,9 @@ class LabelRule:
     Parameters
     ----------
     propositions : one name, or several.
-    source, action, target : the observation before the step, the action, the observation after it; None matches any.
+    source : the observation before the step; None matches any, here and below.
+    action : the action.
+    target : the observation after the step.
 
     Examples
     --------

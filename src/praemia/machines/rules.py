@@ -34,7 +34,9 @@ class Outcome:
 
     Attributes
     ----------
-    target, probability, reward : the next machine state, its probability, and the distribution of the reward.
+    target : the next machine state.
+    probability : its probability.
+    reward : the distribution of the reward.
 
     Examples
     --------
@@ -65,7 +67,8 @@ class Rule:
 
     Attributes
     ----------
-    source, guard : the machine state, and the guard.
+    source : the machine state.
+    guard : the guard.
     outcomes : where it may lead; outcomes with one target are mixed into one.
 
     Examples

@@ -16,7 +16,8 @@ from praemia.pictures.policy_page import GAP, MAX_WIDTH
 from praemia.pictures.renderers import render_image
 from praemia.pictures.scene import GREY, INK, Area, Line, Scene, beside, label, page, scaled, stack
 from praemia.pictures.task_picture import map_scene, task_picture
-from praemia.simulation.rollout import Episode, Step
+from praemia.planning.sampled import Step
+from praemia.simulation.rollout import Episode
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Point
 from praemia.tasks.task import require_task
@@ -40,7 +41,7 @@ def watched(episode: Episode) -> tuple[Step, ...]:
     """Return the steps up to the one after which there are no more rewards."""
     settled = episode.task.machine.settled_states
     ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
-    return episode.steps[: ends[0] + 1] if ends else episode.steps  # type: ignore[return-value]
+    return episode.steps[: ends[0] + 1] if ends else episode.steps
 
 
 def moments(episode: Episode) -> Iterator[Moment]:

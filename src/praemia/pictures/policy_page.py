@@ -35,7 +35,7 @@ from praemia.pictures.scene import (
 )
 from praemia.pictures.task_picture import COLOURS, fitted, ground, legend, task_picture, with_axes
 from praemia.planning.exact import Plan, evaluate, losses, max_losses, model_of, occupancy, solve
-from praemia.planning.policy import PolicyLike, policy_for
+from praemia.policies.arrays import PolicyLike, policy_for
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture

@@ -18,8 +18,8 @@ from praemia.pictures.drawing import Drawing
 from praemia.pictures.policy_page import NEVER, PolicyView, page_of
 from praemia.pictures.task_picture import page_scene, task_picture
 from praemia.pictures.text_map import page_text, text_map
-from praemia.planning.acting import FILE, Policy
-from praemia.planning.policy import PolicyLike
+from praemia.policies.arrays import PolicyLike
+from praemia.policies.policy import FILE, Policy
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 
@@ -60,7 +60,7 @@ def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> Drawing:
     """
     if isinstance(task, BlackBox):
         estimate = EstimatedTask.of(task, policy)
-        return _drawing(PolicyView.of(estimate, estimate.policy(policy)))  # type: ignore[arg-type]
+        return _drawing(PolicyView.of(estimate, estimate.policy(policy)))
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
         other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"

@@ -1,1 +1,1 @@
-"""Planning: the optimum, the value of a policy (exact, or sampled in a black box), where it goes; policies that act."""
+"""Planning: the optimum, the value of a policy (exact, or sampled in a black box), and where it goes and loses."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,14 @@ from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
 from praemia.limits import memory_limit, require_memory
-from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import BackwardPass, start_value
-from praemia.planning.policy import PolicyLike, validate_policy
 from praemia.planning.stationary import solve_stationary
+from praemia.policies.agents import Agent, agent_policy, is_agent
+from praemia.policies.arrays import PolicyLike, validate_policy
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model, read_only
 from praemia.tasks.task import Task, require_task
 from praemia.text_tables import plural
-
-if TYPE_CHECKING:
-    from praemia.planning.sampled import SampledEvaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +59,31 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The exact value of a policy: from the start, and ``values`` as in a ``Plan``."""
+    """The value of a policy: exact in a task, in a black box the mean return of sampled episodes.
+
+    Attributes
+    ----------
+    value : from the start. values : as in a ``Plan``; empty where episodes were sampled.
+    interval : a 95% confidence interval for the expected return, NaN for fewer than 4 episodes; ``value`` twice where
+        that is exact.
+    returns : float64[N], the return of each sampled episode.
+    """
 
     value: float
     values: NDArray[np.float64]
+    interval: tuple[float, float]
+    returns: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def num_episodes(self) -> int:
+        return len(self.returns)
 
     def __repr__(self) -> str:
-        return f"Evaluation(value {self.value:.6g})"
+        if not self.num_episodes:
+            return f"Evaluation(value {self.value:.6g})"
+        low, high = self.interval
+        sampled = f"95% interval [{low:.4g}, {high:.4g}], sampled in {plural(self.num_episodes, 'episode')}"
+        return f"Evaluation(value {self.value:.4g}, {sampled})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +151,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     return Plan(*_values(model, work, values), policy.swapaxes(1, 2), task=own)
 
 
-@overload
-def evaluate(task: BlackBox, policy: PolicyLike | Agent, **options: Any) -> SampledEvaluation: ...
-@overload
-def evaluate(task: BaseTask | Model, policy: PolicyLike | Agent, **options: Any) -> Evaluation: ...
-def evaluate(  # type: ignore[misc]  # the options are those listed here
+def evaluate(
     task: BaseTask | Model,
     policy: PolicyLike | Agent,
     *,
@@ -150,7 +161,7 @@ def evaluate(  # type: ignore[misc]  # the options are those listed here
     unseen: Any = "random",
     keep_values: bool = True,
     threads: int | None = None,
-) -> Evaluation | SampledEvaluation:
+) -> Evaluation:
     """Find the value of a policy or of an agent: exactly in a task, by sampled episodes in a black box.
 
     ``keep_values`` and ``threads`` are as in ``solve``.
@@ -190,11 +201,12 @@ def evaluate(  # type: ignore[misc]  # the options are those listed here
         policy = agent_policy(task, policy, deterministic=deterministic)
     elif not deterministic:
         raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
-    inner = read_only(validate_policy(model, cast(PolicyLike, policy)))
+    inner = read_only(validate_policy(model, policy))
     _require_memory(model, keep_values, 0, task)
     work, values = BackwardPass(model, threads), _room_for_values(model, keep_values)
     work.evaluate(inner, values, 0, model.horizon)
-    return Evaluation(*_values(model, work, values))
+    value, values = _values(model, work, values)
+    return Evaluation(value, values, (value, value))
 
 
 def _room_for_values(model: Model, keep_values: bool) -> NDArray[np.float64]:
@@ -226,7 +238,8 @@ def occupancy(task: BaseTask | Model, policy: PolicyLike) -> Occupancy:
     _require_memory(model, True, 0, task)
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
-    kernels.occupancy(model.arrays, model.table.arrays, inner, model.discount, states)
+    moves = model.table.indptr, model.table.targets, model.table.probs
+    kernels.occupancy(model.arrays, moves, inner, model.discount, states)
     if isinstance(task, BaseTask):
         # Done states lead to done states alone, so that what entered one can be removed afterwards.
         states[1:, :, list(task.done_states)] = 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,12 +15,12 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_view import beside, with_machine_state
 from praemia.errors import require_whole
 from praemia.limits import MAX_EPISODES
-from praemia.planning.acting import Policy
-from praemia.planning.agents import is_agent, require_agent, shown_to
-from praemia.planning.policy import policy_array
+from praemia.planning.exact import Evaluation
+from praemia.policies.agents import is_agent, require_agent, shown_to
+from praemia.policies.arrays import policy_array
+from praemia.policies.policy import Policy
 from praemia.tasks.machine_table import MachineSampler
 from praemia.tasks.model import step_weights
-from praemia.text_tables import plural
 
 EPISODES, LEVEL = 100, 0.95
 PURPOSE = int.from_bytes(b"evaluate", "big")  # a part of the key of the episodes' seeds: no run of training has it
@@ -41,33 +40,9 @@ class Step(NamedTuple):
     next_machine_state: int
 
 
-@dataclass(frozen=True, eq=False)
-class SampledEvaluation:
-    """The mean return of sampled episodes: an estimate, in a black box.
-
-    Attributes
-    ----------
-    value : the mean return. interval : a 95% confidence interval for the expected return; NaN for fewer than 4
-        episodes. returns : float64[N], the return of each episode.
-    """
-
-    value: float
-    interval: tuple[float, float]
-    returns: NDArray[np.float64]
-
-    @property
-    def num_episodes(self) -> int:
-        return len(self.returns)
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        count = plural(self.num_episodes, "episode")
-        return f"SampledEvaluation(value {self.value:.4g}, 95% interval [{low:.4g}, {high:.4g}], sampled in {count})"
-
-
 def sampled_evaluation(
     box: BlackBox, policy: Any, num_episodes: int, seed: int, *, deterministic: bool, unseen: Any
-) -> SampledEvaluation:
+) -> Evaluation:
     """Play episodes with a policy or an agent. Episode i has a seed made of (seed, "evaluate", i)."""
     count, key = require_whole("num_episodes", num_episodes, 1, MAX_EPISODES), require_whole("seed", seed, 0)
     choose = chooser(box, policy, deterministic=deterministic, unseen=unseen)
@@ -75,7 +50,8 @@ def sampled_evaluation(
     for i in range(count):
         rewards = [step.reward for step in play(box, choose(), episode_seed(key, i), sampler)]
         returns[i] = ordered_sum(np.array(rewards) * step_weights(len(rewards), box.discount))
-    return SampledEvaluation(float(returns.mean()), interval_of(returns, return_range(box)), returns)
+    nothing, interval = np.empty((0, 0, 0)), interval_of(returns, return_range(box))
+    return Evaluation(float(returns.mean()), nothing, interval, returns)
 
 
 def episode_seed(seed: int, number: int) -> np.random.SeedSequence:

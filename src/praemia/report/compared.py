@@ -16,7 +16,7 @@ from praemia.errors import ParameterError
 from praemia.experiments.store import Store
 from praemia.files.writing import dump
 from praemia.pictures.drawing import Drawing
-from praemia.planning.sampled import SampledEvaluation
+from praemia.planning.exact import Evaluation
 from praemia.report.cards import Card
 from praemia.report.charts import regret_charts, returns_chart
 from praemia.report.figures import chart_figure
@@ -51,7 +51,7 @@ class Comparison:
 
     problem: Task | BlackBox
     series: tuple[Series, ...]
-    evaluations: tuple[tuple[SampledEvaluation, ...], ...] = ()
+    evaluations: tuple[tuple[Evaluation, ...], ...] = ()
 
     @property
     def task(self) -> str:

@@ -22,7 +22,7 @@ from praemia.learners.base import Learner, LearnerPlan
 from praemia.learners.experience import Experience
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
-from praemia.planning.policy import validate_policy
+from praemia.policies.arrays import validate_policy
 from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.run import generators
 from praemia.tasks.spec import TaskSpec

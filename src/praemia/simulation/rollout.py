@@ -15,10 +15,10 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError, require, require_whole
 from praemia.machines.labels import format_label
-from praemia.planning.acting import Policy
-from praemia.planning.agents import Agent
-from praemia.planning.policy import PolicyLike, policy_for, validate_policy
 from praemia.planning.sampled import Step, chooser, episode_seed, play
+from praemia.policies.agents import Agent
+from praemia.policies.arrays import PolicyLike, policy_for, validate_policy
+from praemia.policies.policy import Policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -119,8 +119,8 @@ def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *,
         return _in_box(task, policy, seed, unseen)
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
-    validate_policy(task.model, policy)  # type: ignore[arg-type]
-    player = Policy(policy_for(task.model, policy))  # type: ignore[arg-type]
+    validate_policy(task.model, policy)
+    player = Policy(policy_for(task.model, policy))
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []

@@ -24,7 +24,7 @@ from praemia.displayed import Displayed
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.planning.acting import Policy
+from praemia.policies.policy import Policy
 from praemia.simulation.plausible import require_plausible
 from praemia.text_tables import number, plural
 

@@ -19,8 +19,8 @@ from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
-from praemia.planning.acting import Policy
 from praemia.planning.exact import solve
+from praemia.policies.policy import Policy
 from praemia.simulation.beginning import begin_with, codes_of, require_fit
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
@@ -171,7 +171,7 @@ def _policy(task: Task | BlackBox, world: World) -> Policy:
     table = shown_policy(learned_policy(world), world.learner, task.machine)
     if isinstance(task, Task):
         return Policy(table, task)  # it acts everywhere, as it is evaluated
-    return Policy(table, task, met=world.counts.is_met.reshape(task.num_observations, -1).any(axis=1))
+    return Policy(table, task, met=np.asarray(world.counts.is_met.reshape(task.num_observations, -1).any(axis=1)))
 
 
 def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.kernels.records import NUM_EXITS, REWARD, LayerArrays, MachineArrays, Records, rows_of
+from praemia.kernels.records import NUM_EXITS, REWARD, LayerArrays, Records, rows_of
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import RewardPiece
@@ -118,11 +118,6 @@ class MachineTable:
         r = bisect_right(piece_sums, rng.random() * piece_sums[-1]) if len(pieces) > 1 else 0
         value, width = pieces[r]
         return target, value + width * rng.random() if width > 0.0 else value
-
-    @property
-    def arrays(self) -> MachineArrays:
-        """τ and ν̄, edge by edge."""
-        return MachineArrays(self.indptr, self.targets, self.probs, self.rewards)
 
     def layers(self, width: int) -> LayerArrays:
         """τ and φ, as kernels fill continuation rows of a width with φ + W."""

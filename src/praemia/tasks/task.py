@@ -34,7 +34,8 @@ class Task(BaseTask, Displayed):
 
     Parameters
     ----------
-    mdp, machine : the environment with its labels, and the machine.
+    mdp : the environment with its labels.
+    machine : the reward machine.
     horizon : the steps of an episode. With a discount it may be None: ``max_steps`` is the smallest H with γ^H ≤ 1e-12.
     name : names the task in tables and files.
     discount : γ; a reward at step h counts γ^h times.

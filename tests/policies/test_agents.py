@@ -104,6 +104,22 @@ class Odd(Agent):
         return self.answer, None
 
 
+class Bare:
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def predict(self, observation: Any, deterministic: bool = False) -> Any:
+        return self.answer
+
+
+class NoChoice:
+    def predict(self, observation: Any) -> tuple[Any, Any]:
+        return 0, None
+
+
+PROTOCOL = r"; expected an agent with predict\(observation, deterministic=True\) -> \(action, state\), or a function"
+
+
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
@@ -117,6 +133,12 @@ class Odd(Agent):
         (lambda o, m, h: 0.5, r"type float64; expected integers"),
         (lambda o, m, h: [0.5, 0.5] if o else 0, r"does not always return the same kind of answer"),
         (lambda o, m, h: [0.5, 0.4, 0.0, 0.0, 0.0], r"probabilities are not all ≥ 0 with sum 1"),
+        (Bare(1), f"predict returned 1{PROTOCOL}"),
+        (Bare(None), f"predict returned None{PROTOCOL}"),
+        (Bare((1, None, 2)), rf"predict returned \(1, None, 2\){PROTOCOL}"),
+        (NoChoice(), rf"NoChoice.predict takes \(observation.*{PROTOCOL}"),
+        (NoChoice, f"NoChoice is a class{PROTOCOL}"),
+        (lambda o, m: 0, rf"<lambda> takes \(o, m\){PROTOCOL}"),
     ],
 )  # fmt: skip
 def test_agents_that_do_not_fit_are_refused(agent: Any, message: str) -> None:
@@ -131,38 +153,6 @@ def test_probabilities_are_asked_only_of_agents_that_have_them() -> None:
         evaluate(TASK, agent, deterministic=False)
     with pytest.raises(ParameterError, match=r"deterministic=False is for agents"):
         evaluate(TASK, throughout(TASK, table(2)), deterministic=False)
-
-
-class Bare:
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-
-    def predict(self, observation: Any, deterministic: bool = False) -> Any:
-        return self.answer
-
-
-class NoChoice:
-    def predict(self, observation: Any) -> tuple[Any, Any]:
-        return 0, None
-
-
-@pytest.mark.parametrize(
-    ("agent", "message"),
-    [
-        (Bare(1), "predict returned 1"),
-        (Bare(None), "predict returned None"),
-        (Bare((1, None, 2)), r"predict returned \(1, None, 2\)"),
-        (NoChoice(), r"NoChoice.predict takes \(observation"),
-        (NoChoice, "NoChoice is a class"),
-        (lambda o, m: 0, r"<lambda> takes \(o, m\)"),
-    ],
-)
-def test_what_does_not_keep_to_the_protocol_is_told_it(agent: Any, message: str) -> None:
-    expected = (
-        r"; expected an agent with predict\(observation, deterministic=True\) -> \(action, state\), or a function"
-    )
-    with pytest.raises(ModelError, match=message + ".*" + expected):
-        evaluate(TASK, agent)
 
 
 def test_errors_inside_a_function_are_its_own() -> None:

@@ -1,4 +1,4 @@
-"""A policy with the machine's state kept for it: told what happened, it says what to do next."""
+"""A policy that keeps the machine's state: it observes steps and returns actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from praemia.machines.labels import Label
 from praemia.tasks.machine_table import MachineSampler
 
 if TYPE_CHECKING:
-    from praemia.planning.acting import Policy
+    from praemia.policies.policy import Policy
 
 LABEL = "label"  # where MachineWrapper puts the label of a step into info
 

@@ -28,14 +28,14 @@ from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, 
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.machine import RewardMachine
-from praemia.planning.policy import policy_array
+from praemia.policies.arrays import policy_array
 from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.envs.step_labels import LabelsOfSteps
-    from praemia.planning.controller import Controller
+    from praemia.policies.controller import Controller
 
 FIELDS = {"task": (str,), "machine": (str, type(None)), "observations": (dict,), "actions": (dict,)}
 FILE = ArchiveKind(
@@ -45,7 +45,6 @@ FILE = ArchiveKind(
     fields=FIELDS,
     arrays={"table": ArrayType("iuf", (2, 3, 4)), "met": ArrayType("b", is_optional=True)},
 )
-UNSEEN = ("error", "random")
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +245,7 @@ class Policy:
         ``labels`` are those of steps, in any form that ``BlackBox`` takes; they may be left out where the machine's
         state is given at each step, and in the process that has learned the policy.
         """
-        from praemia.planning.controller import Controller
+        from praemia.policies.controller import Controller
 
         return Controller(self, self.labels if labels is None else labels, seed, unseen)
 

@@ -278,7 +278,7 @@ def test_other_cells_are_refused() -> None:
     ],
 )
 def test_a_damaged_file_is_refused(part: dict[str, Any], message: str, tmp_path: Path) -> None:
-    from praemia.planning.acting import FILE
+    from praemia.policies.policy import FILE
 
     policy = Policy(np.zeros((HORIZON, 2, 4), dtype=int), BlackBox(Line(), {3: "last"}, arrival(), HORIZON))
     parts = {**policy.as_data(), "table": policy.table, "met": None, **part}

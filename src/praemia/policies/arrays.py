@@ -1,4 +1,4 @@
-"""Policies as arrays, checked before they are evaluated or played; ``praemia.planning.acting`` has ``Policy``."""
+"""Policies as arrays, checked before they are evaluated or played; ``praemia.policies.policy`` has ``Policy``."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Policies: as arrays, as agents of other libraries, and as what acts, follows the machine, and is saved."""
