@@ -70,7 +70,7 @@ DEEP_PINS ?= constraints/deep.txt
 $(DEEP)/installed: pyproject.toml $(PINS) $(DEEP_PINS)
 	$(PYTHON) -m venv $(DEEP)
 	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' jax pytest hypothesis
+		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' jax matplotlib pytest hypothesis
 	@touch $@
 
 # The networks are small: threads would only wait for each other.

@@ -14,7 +14,7 @@ from praemia.experiments.jobs import Job
 from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.store import Store
 from praemia.simulation import Run
-from praemia.statistics.series import Series, Study, told_apart
+from praemia.statistics.series import Series, Study, distinct_names
 
 EPISODES = 1000
 PRM, PRODUCT, L1, PUBLISHED, CORRECT = "UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B"
@@ -115,7 +115,7 @@ def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 8, 
                     jobs = [setting.job(column, group.seed_of(run)) for run in range(num_runs)]
                     runs = [made_up(job, jitter(job, regret), exponent, math.nan) for job in jobs]
                     series[row, column] = Series(tuple(runs), names[row], choice.title)
-        found.append(Study(group, series, told_apart(names, names)))
+        found.append(Study(group, series, distinct_names(names, names)))
     return found
 
 

@@ -36,19 +36,6 @@ BREAK_SECONDS = 1.0  # shorter breaks between two kernels do not end the notice
 COMPILING = "compiling, first time only"
 
 
-class Progress:
-    """What is called while jobs are done, to show their progress; this one shows nothing."""
-
-    def start(self, jobs: list[Any], todo: list[Any]) -> None:
-        """Take note of all jobs, and of those whose runs are not stored yet."""
-
-    def done(self) -> None:
-        """Take note that a job is finished."""
-
-
-SILENCE = Progress()
-
-
 class _Own:
     """This process's place, and the board that it reads: its workers' where it has any, else its own place."""
 
@@ -127,7 +114,7 @@ def watch_compiling() -> None:
         event.register("numba:compile", _Own.listener)  # type: ignore[no-untyped-call]
 
 
-class Display(Progress):
+class Display:
     """What is going on: each piece of work is a row of rich's progress display."""
 
     def __init__(self, first_seconds: float = FIRST_SECONDS) -> None:
@@ -157,13 +144,13 @@ class Display(Progress):
         """Return the function to call with how many are done, of how many, and the part of the work in hand."""
         row: TaskID | None = None
 
-        def report(done: int, total: int, about: str = "") -> None:
+        def report(done: int, total: int) -> None:
             nonlocal row
             if row is None:  # what came before includes compiling, which says nothing about the speed
-                row = self.bars.add_task(what, total=total)
-            elif done < self._row(row).completed:  # it began anew
+                row = self.bars.add_task(visible(what), total=total)
+            elif done < self._row(row).completed:  # it began again
                 self.bars.reset(row, total=total)
-            self.bars.update(row, description=visible(what + about), completed=done)
+            self.bars.update(row, completed=done)
 
         return report
 

@@ -48,12 +48,7 @@ class PraemiaWarning(UserWarning):
 
 
 class ModelError(PraemiaError, ValueError):
-    """Report a machine, a labelled MDP, a task or a policy that is not well formed.
-
-    ``place`` is the position of a mistake in a text, where the message is about one.
-    """
-
-    place: int | None = None
+    """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
 
 
 class ContradictionError(ModelError):
@@ -112,7 +107,7 @@ def located(where: str | Callable[[], str]) -> Iterator[None]:
 
 
 def came_from_interrupt(error: BaseException) -> bool:
-    """Tell whether an error is Ctrl-C in disguise: raised while, or because, a KeyboardInterrupt was.
+    """Return whether an error is Ctrl-C in disguise: raised while, or because, a KeyboardInterrupt was.
 
     A compiler that is interrupted may fail with an error of its own, and a learner may catch the interrupt.
     """

@@ -139,7 +139,7 @@ def _warn_if_rewards_do_not_matter(learner: Learner, num_episodes: int) -> None:
 
 
 def _two_doors(paying: str) -> Task:
-    """Return a task in which one of two actions is paid for."""
+    """Return a task in which one of two actions is rewarded."""
     rows = {(o, a): {1 + a: 1.0} for o in range(3) for a in range(2)}
     labels = [LabelRule("left", target=1), LabelRule("right", target=2)]
     machine = MachineBuilder("q", propositions=("left", "right")).edge("q", paying, "q", reward=1.0).build()

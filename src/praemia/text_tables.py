@@ -76,7 +76,7 @@ class Table(Displayed):
 
 
 def _is_number(cell: str) -> bool:
-    """Tell whether a cell is a number, one that is not known, or several with signs, such as ``3.1 ± 0.2``."""
+    """Return whether a cell is a number, one that is not known, or several with signs, such as ``3.1 ± 0.2``."""
     return cell == "–" or (any(map(str.isdecimal, cell)) and not any(map(str.isalpha, cell)))
 
 

@@ -50,10 +50,10 @@ def test_work_is_mentioned_after_two_seconds_then_every_five_and_at_its_end(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = clock.display()
-    report = shown.count("draws")
+    report = shown.count("draws (reach item)")
     for second in range(9):
         clock.now = 100.0 + second
-        report(100 * second, 800, " (reach item)")
+        report(100 * second, 800)
         shown.tick()
     shown.stop()
     assert capsys.readouterr().err.splitlines() == [

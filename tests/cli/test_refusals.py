@@ -95,6 +95,10 @@ REFUSED = [
     ("run riverswim-5 --set bonus_scale=1 --set bonus-scale=2", "--set bonus_scale is given twice"),
     *((f"reproduce --shard {s} --out out", "expected I/N") for s in ("0/3", "4/3", "1", "a/b", "1/0", f"1/{LONG}")),
     ("reproduce --decide --shard 1/2 --out out", "--decide"),
+    *(
+        (f"reproduce --task riverswim-5 --runs 1 --engine {address} --out out", "no engine at")
+        for address in ("nowhere", "''", ".")
+    ),
     (
         f"reproduce --task riverswim-5 --runs 1 --engine tcp://127.0.0.1:{'1' * 30} --out out",
         "neither a scheduler file nor an address",

@@ -83,7 +83,9 @@ def _benchmarks() -> list[Setting]:
     return [setting for group in groups for setting in group.settings]
 
 
-def test_the_office_has_the_budgets_thresholds_and_figures_that_were_published(built_in: dict[str, Experiment]) -> None:
+def test_the_office_and_craft_have_the_budgets_thresholds_and_figures_that_were_published(
+    built_in: dict[str, Experiment],
+) -> None:
     slipping, still = built_in["office"].groups
     budgets = {setting.task.name: setting.num_steps for setting in slipping.settings}
     assert len(budgets) == 17
@@ -101,9 +103,6 @@ def test_the_office_has_the_budgets_thresholds_and_figures_that_were_published(b
     assert [setting.task.name for setting in still.settings] == [f"office-jair-t{number}" for number in (1, 2, 3, 4)]
     assert {(s.num_steps, s.test_every) for s in still.settings} == {(100_000, None)}
     assert still.settings[2].published["CRM"] == 22_000
-
-
-def test_craft_has_the_length_of_the_published_runs(built_in: dict[str, Experiment]) -> None:
     (craft,) = built_in["craft"].groups
     assert [setting.task.name for setting in craft.settings] == [f"craft-{seed}-task10" for seed in range(10)]
     assert {(s.num_steps, s.test_every) for s in craft.settings} == {(2_000_000, None)}
@@ -142,12 +141,10 @@ def test_new_tasks_join_as_a_group_of_their_own() -> None:
     assert changed.groups[-1].claims == ()
 
 
-@pytest.mark.parametrize("changes", [Changes(["riverswin-5"]), Changes(["riverswim-5"], ["uucbvi"])])
-def test_unknown_names_are_refused_with_a_hint(changes: Changes) -> None:
-    with pytest.raises(PraemiaError, match="did you mean"):
-        load_experiment("league", changes)
-
-
-def test_an_unknown_experiment_is_refused_with_a_hint() -> None:
-    with pytest.raises(PraemiaError, match=r"unknown experiment 'leage'.*did you mean 'league'"):
-        load_experiment("leage")
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("leage", Changes()), ("league", Changes(["riverswin-5"])), ("league", Changes(["riverswim-5"], ["uucbvi"]))],
+)
+def test_unknown_names_are_refused_with_a_hint(name: str, changes: Changes) -> None:
+    with pytest.raises(PraemiaError, match=r"unknown .*did you mean"):
+        load_experiment(name, changes)

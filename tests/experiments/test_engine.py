@@ -62,12 +62,3 @@ def test_an_engine_that_is_not_there_is_one_message_that_says_how_to_start_one(
     assert "dask scheduler" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "store").exists()
-
-
-@pytest.mark.parametrize("address", ["nowhere", "", "."])
-def test_an_address_that_makes_no_sense_is_refused_at_once(
-    address: str, experiment: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(arguments(experiment, tmp_path / "store", "--engine", address)) == 2
-    assert capfd.readouterr().err.startswith("error: no engine at")
-    assert not (tmp_path / "store").exists()

@@ -77,8 +77,12 @@ discount: 0.9
 groups:
   - {title: one, tasks: [riverswim-3, {task: riverswim-4, horizon: 5, episodes: 7}]}
   - {title: two, tasks: [riverswim-3], learners: [psrl], steps: 60, runs: 1, tuning: true}
+  - {title: three, tasks: [{task: "riverswim-{3..5}", kind: river}]}
 """
-    one, two = load_experiment(write(tmp_path, text)).groups
+    one, two, three = load_experiment(write(tmp_path, text)).groups
+    assert [(setting.task.name, setting.kind) for setting in three.settings] == [
+        (f"riverswim-{size}", "river") for size in (3, 4, 5)
+    ]
     assert [(job.task.name, job.learner.name, job.num_episodes) for job in one.jobs()] == [
         *[("riverswim-3", "eqo", 40)] * 2,
         *[("riverswim-4 (horizon 5)", "eqo", 7)] * 2,
@@ -86,13 +90,6 @@ groups:
     assert {setting.task.make().discount for setting in (*one.settings, *two.settings)} == {0.9}
     (job,) = two.jobs()
     assert (job.learner.name, job.num_episodes, job.num_steps, job.seed) == ("psrl", None, 60, (0, 0, 1))
-
-
-def test_a_range_in_a_name_is_a_task_for_each_number(tmp_path: Path) -> None:
-    text = 'tasks: [{task: "riverswim-{3..5}", kind: river}]\nlearners: [eqo]'
-    (group,) = load_experiment(write(tmp_path, text)).groups
-    assert [setting.task.name for setting in group.settings] == ["riverswim-3", "riverswim-4", "riverswim-5"]
-    assert {setting.kind for setting in group.settings} == {"river"}
 
 
 def test_seeds_of_tuning_and_of_reported_runs_never_meet(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ CHANGES = [
     ("run", {"header": np.frombuffer(b"\xff\xfe{}", dtype=np.uint8)}, ""),
     ("dataset", {"counts": None}, "it has no 'counts'"),
     ("dataset", {"pairs": np.zeros(3)}, "pairs is float64 .* expected integers"),
-    ("dataset", {"ends": np.zeros(9)}, "ends is float64 .* expected true or false"),
+    ("dataset", {"targets": np.zeros(9)}, "targets is float64 .* expected integers"),
     ("dataset", {"counts": np.zeros(3, dtype=int)}, "a dataset whose arrays have inconsistent sizes"),
 ]
 

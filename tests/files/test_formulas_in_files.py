@@ -102,17 +102,3 @@ def test_a_task_keeps_its_formula_when_it_is_written():
     assert again.machine == machine
     sums = RewardMachine.from_ltlf({"F a1": 1.0, "F a2": -0.5}, pay="each")
     assert parse_task(dump(Task(mdp, sums, 3)), "again").machine == sums
-
-
-def test_a_wrong_way_to_pay_is_listed_with_the_other_mistakes():
-    with pytest.raises(PraemiaError) as error:
-        parse_task(CELLS.replace("horizon", "  pay: sometimes\n  rewad: 1\nhorizon"), "cells.yaml")
-    assert "found 'sometimes'" in str(error.value)
-    assert "unknown key 'rewad'" in str(error.value)
-
-
-def test_a_proposition_that_is_listed_twice_is_refused(tmp_path):
-    path = tmp_path / "machine.yaml"
-    path.write_text("ltlf: F a\npropositions: [a, a]\n")
-    with pytest.raises(PraemiaError, match="proposition 'a' is listed twice"):
-        load_machine(path)

@@ -16,12 +16,12 @@ from task_texts import TASK, spoil
 from praemia import envs
 from praemia.cli import execute
 from praemia.experiments.schema import ExperimentPart
-from praemia.files.schema import FormulaPart, MachinePart, TaskPart
+from praemia.files.schema import FormulaPart, MachinePart, TaskFile
 from praemia.files.source import parse_source
 from praemia.files.writing import dump
 
 ROOT = Path(__file__).parents[2]
-FORMS: dict[str, Any] = {"task": TaskPart, "machine": MachinePart | FormulaPart, "experiment": ExperimentPart}
+FORMS: dict[str, Any] = {"task": TaskFile, "machine": MachinePart | FormulaPart, "experiment": ExperimentPart}
 KEYS = {
     "task": {"mdp", "grid", "environment", "gymnasium"},
     "experiment": {"learners", "groups"},

@@ -16,7 +16,7 @@ from praemia.errors import FileError, ModelError, ParameterError
 from praemia.files.load_save import load_machine, load_task, save_machine, save_task
 from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.formula import ELSE, proposition
+from praemia.machines.formula import proposition
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -109,15 +109,6 @@ def test_sums_that_are_off_by_rounding_survive(folder: Path) -> None:
     _require_same(task, _again(task, folder))
 
 
-@pytest.mark.parametrize("name", ["two words", "true", "a&b", "else", "at(A)", "a->b", 'a "b"', "é"])
-def test_propositions_of_any_name_survive_in_guards(folder: Path, name: str) -> None:
-    guard = proposition(name) & ~proposition("p")
-    rules = (Rule("s", guard, (Outcome("s", 1.0, Reward((1.0,))),)), Rule("s", ELSE, (Outcome("t"),)))
-    machine = RewardMachine(("s", "t"), "s", (name, "p"), rules)
-    save_machine(machine, folder / "machine.yaml")
-    assert load_machine(folder / "machine.yaml") == machine
-
-
 @pytest.mark.parametrize("name", ["", "a\nb"])
 def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
     rule = Rule("s", proposition(name), (Outcome("s"),))
@@ -139,16 +130,6 @@ def test_drn_is_for_tasks_and_is_written_only(tmp_path: Path) -> None:
     save_task(envs.make("warehouse-3"), tmp_path / "t.drn")
     with pytest.raises(FileError, match="is written but not read"):
         load_task(tmp_path / "t.drn")
-
-
-def test_a_machine_from_a_formula_is_written_as_the_formula(tmp_path: Path) -> None:
-    machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(10)), reward=2.5)
-    for name in ("machine.yaml", "machine.json"):
-        save_machine(machine, tmp_path / name)
-        assert "ltlf" in (tmp_path / name).read_text()
-        found = load_machine(tmp_path / name)
-        assert found.states == machine.states
-        assert list(found.expected_rewards([{f"a{i}"} for i in range(10)])) == [0.0] * 9 + [2.5]
 
 
 def test_observations_in_which_an_episode_has_ended_survive_a_round_trip(tmp_path: Path) -> None:

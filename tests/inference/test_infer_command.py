@@ -77,13 +77,6 @@ def test_what_a_wrapped_environment_records_is_checked_and_inferred(
     assert json.loads(capsys.readouterr().out)["right"]
 
 
-def test_check_counts_what_is_in_traces(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["check", str(traces), "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert (record["kind"], record["episodes"], record["shortest"], record["longest"]) == ("traces", 300, 12, 12)
-    assert sum(row["steps"] for row in record["labels"]) == sum(row["steps"] for row in record["rewards"]) == 3600
-
-
 @pytest.mark.parametrize("command", ["check", "infer"])
 def test_a_bad_line_is_one_message_and_nothing_is_written(
     traces: Path, command: str, capsys: pytest.CaptureFixture[str]

@@ -17,17 +17,16 @@ FULL = {"F goal": {"reward": 1.0, "pay": "first"}, "!F goal": {"reward": STEP, "
 PAID = [STEP, STEP, 1.0, 0.0, 0.0]  # a cost until the goal is reached, and 1 there
 
 
-def test_each_formula_pays_in_its_own_way() -> None:
-    assert RewardMachine.from_ltlf(FULL).expected_rewards(WORD).tolist() == PAID
-
-
-def test_the_outer_pay_is_that_of_formulas_that_say_none() -> None:
-    machine = RewardMachine.from_ltlf({"F goal": {"reward": 1.0, "pay": "first"}, "!F goal": STEP}, pay="each")
-    assert machine.expected_rewards(WORD).tolist() == PAID
-
-
-def test_expressions_may_say_it_too() -> None:
-    machine = RewardMachine.from_regex({"(!goal)* goal": {"reward": 1.0}, "(!goal)+": {"reward": STEP, "pay": "each"}})
+@pytest.mark.parametrize(
+    "machine",
+    [
+        RewardMachine.from_ltlf(FULL),
+        RewardMachine.from_ltlf({"F goal": {"reward": 1.0, "pay": "first"}, "!F goal": STEP}, pay="each"),
+        RewardMachine.from_regex({"(!goal)* goal": {"reward": 1.0}, "(!goal)+": {"reward": STEP, "pay": "each"}}),
+    ],
+    ids=["each with its pay", "one pay for those without", "expressions"],
+)
+def test_each_formula_pays_in_its_own_way(machine: RewardMachine) -> None:
     assert machine.expected_rewards(WORD).tolist() == PAID
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import shutil
 import sys
 from pathlib import Path
@@ -34,16 +33,6 @@ import formula_families as families
 )
 def test_families_have_the_size_that_counting_gives(text: str, num_states: int) -> None:
     assert formula_automaton(text, Growth()).num_states == num_states
-
-
-def test_a_state_says_what_is_left() -> None:
-    machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(7)))
-    assert {"F a0", "F a6", "F a2 & F a5"} <= set(machine.states)
-    assert machine.meanings["F a2 & F a5"] == "F a2 & F a5"
-    assert machine.meanings["done"] == "done: reward already paid"
-    again = pickle.loads(pickle.dumps(machine))
-    assert again == machine
-    assert again.meanings == machine.meanings
 
 
 def test_a_sum_of_many_formulas_and_a_guard_of_many_products_are_refused_in_one_line(tmp_path: Path) -> None:

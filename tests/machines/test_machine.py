@@ -54,19 +54,6 @@ def test_a_mistake_is_named(make, message):
         make()
 
 
-def test_two_edges_between_the_same_states_keep_their_own_rewards():
-    built = (
-        MachineBuilder(initial="q")
-        .edge("q", "a & !b", "r", reward=0.25)
-        .edge("q", "b", "r", reward=0.75)
-        .edge("r", "a", "q")
-        .build()
-    )
-    assert built.outcomes("q", {"a"}) == (Outcome("r", 1.0, Reward.of(0.25)),)
-    assert built.outcomes("q", {"b"}) == (Outcome("r", 1.0, Reward.of(0.75)),)
-    assert built.outcomes("q", {"a", "b"}) == (Outcome("r", 1.0, Reward.of(0.75)),)
-
-
 def test_outcomes_with_one_target_are_mixed_and_keep_the_law():
     outcomes = [
         Outcome("r", 0.2, Reward.of(1)),
@@ -84,17 +71,6 @@ def test_outcomes_with_one_target_are_mixed_and_keep_the_law():
         for value, p in zip(outcome.reward.values, outcome.reward.probabilities, strict=True):
             assert outcome.probability * p == pytest.approx(law.pop((outcome.target, value)))
     assert not any(law.values())
-
-
-def test_without_a_matching_rule_the_machine_stays_and_pays_nothing():
-    assert machine(rule()).outcomes("q", {"b"}) == (Outcome("q", 1.0, Reward.of(0)),)
-    assert machine().outcomes("r", frozenset()) == (Outcome("r"),)
-
-
-def test_a_machine_is_deterministic_when_every_rule_has_one_outcome():
-    assert machine(rule()).is_deterministic
-    assert machine(rule(outcomes=[Outcome("r", 0.5), Outcome("r", 0.5)])).is_deterministic
-    assert not machine(rule(outcomes=[Outcome("r", 0.5), Outcome("q", 0.5)])).is_deterministic
 
 
 def test_the_builder_numbers_states_as_they_are_named_and_takes_guards_or_text():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import praemia
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
-from praemia.files.load_save import load_machine, save_machine
+from praemia.files.load_save import save_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -120,11 +120,6 @@ def missing_subsets(label):
     ]
 
 
-def test_rules_that_read_an_absence_see_a_missed_event_as_absent():
-    machine = RewardMachine.from_ltlf("G !alarm", pay="each").with_chance({"alarm": 0.75})
-    np.testing.assert_allclose(machine.expected_rewards([{"alarm"}, {"alarm"}, set()]), [0.25, 0.0625, 0.0625])
-
-
 def test_expected_rewards_of_the_warehouse_by_hand():
     machine = praemia.envs.warehouse(size=3).machine  # an item is picked up with 0.8, delivered with 0.9
     assert machine.expected_rewards([{"item"}, {"item"}, {"delivery"}]).tolist() == pytest.approx([0, 0, 0.96 * 0.9])
@@ -144,19 +139,6 @@ def test_expected_rewards_of_the_warehouse_by_hand():
 def test_a_mistake_is_named(make, message):
     with pytest.raises((ModelError, ParameterError, PraemiaError), match=message):
         make()
-
-
-def test_the_warehouse_is_a_formula_with_chances_and_learners_run_on_it():
-    task = praemia.envs.warehouse(size=3).with_machine(fetch().with_chance({"item": 0.8, "delivery": 0.9}))
-    assert praemia.solve(task).value == pytest.approx(praemia.solve(praemia.envs.warehouse(size=3)).value)
-    run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1e-3), num_episodes=20, seed=0)
-    assert len(run.returns) == 20
-
-
-def test_a_machine_is_written_and_read_back(tmp_path):
-    machine = RewardMachine.from_ltlf({"F(a & X F b)": 0.5, "G !c": 0.25}, pay="each").with_chance({"a": 0.8})
-    save_machine(machine, tmp_path / "m.yaml")
-    assert load_machine(tmp_path / "m.yaml") == machine
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,10 @@
 """What people type is accepted as it is meant, or refused with what to do instead."""
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import praemia
 from praemia import MachineBuilder, Outcome, Reward, RewardMachine, Rule
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.machines.syntax import parse_guard
@@ -54,16 +50,6 @@ def test_what_is_no_rule_is_named(rule: object, message: str) -> None:
 def test_one_text_is_not_taken_for_several_propositions(make) -> None:
     with pytest.raises(ParameterError, match=r"propositions='ab'; expected several names, such as \['ab'\]"):
         make()
-
-
-def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
-    machine = RewardMachine.from_ltlf("F a", reward=np.int64(2)).with_chance({"a": np.float32(0.5)})
-    assert machine.expected_rewards([{"a"}]).tolist() == [1.0]
-    assert machine.source == {"ltlf": "F a", "pay": "first", "reward": 2.0, "chance": {"a": 0.5}}
-    assert type(machine.source["chance"]["a"]) is float
-    for name in ("m.yaml", "m.json"):
-        praemia.save_machine(machine, tmp_path / name)
-        assert praemia.load_machine(tmp_path / name) == machine
 
 
 def test_a_flat_expression_may_be_long() -> None:

@@ -36,7 +36,7 @@ def test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands(tex
         matching += [i for i, text in enumerate(texts) if text == "else"]
         expected = Outcome(STATES[matching[0]], 1.0, Reward((matching[0] / 10,))) if matching else Outcome("0")
         assert built.outcomes("0", label) == (expected,)
-        assert [rule.guard.holds(label) for rule in built.exclusive_rules].count(True) == len(matching[:1])
+        assert [rule.guard.holds(label) for rule in built.rules].count(True) == len(matching[:1])
 
 
 @given(strategies.machines())
@@ -54,9 +54,9 @@ def test_else_takes_what_the_other_rules_leave(drawn):
 def test_rules_are_kept_as_written_and_made_exclusive_where_they_overlap():
     texts = ["a & !b", "!(!b)", "c", "else"]
     built = machine([parse_guard(text) for text in texts], first_match=True)
-    assert [str(rule.guard) for rule in built.rules] == ["a & !b", "b", "c", "else"]
-    assert [str(rule.guard) for rule in built.exclusive_rules] == ["a & !b", "b", "!a & !b & c", "else"]
-    assert str(built.exclusive_rules[-1].guard.parts[0]) == "!(a & !b | b | c)"
+    assert [str(rule.guard) for rule in built.written_rules] == ["a & !b", "b", "c", "else"]
+    assert [str(rule.guard) for rule in built.rules] == ["a & !b", "b", "!a & !b & c", "else"]
+    assert str(built.rules[-1].guard.parts[0]) == "!(a & !b | b | c)"
 
 
 def test_exclusive_guards_stay_short_where_their_products_are_many():
@@ -64,7 +64,7 @@ def test_exclusive_guards_stay_short_where_their_products_are_many():
     built = (
         MachineBuilder("q", first_match=True).edge("q", pairs, "r").edge("q", "c", "s").edge("q", "else", "q").build()
     )
-    guard = built.exclusive_rules[1].guard
+    guard = built.rules[1].guard
     assert len(str(guard)) < 2 * len(pairs)
     assert guard.holds({"c"})
     assert not guard.holds({"c", "a5", "b5"})
@@ -78,18 +78,3 @@ def test_a_state_has_one_else():
 def test_overlapping_guards_are_an_error_that_names_first_match():
     with pytest.raises(ModelError, match=r"rules 'a' and 'b' both match the label \{a, b\}.*\(first_match: true\)"):
         machine([parse_guard("a"), parse_guard("b")])
-
-
-def test_the_builder_takes_both():
-    built = (
-        MachineBuilder("q", first_match=True)
-        .edge("q", "else", "q", reward=0.25)
-        .edge("q", "a", "r", probability=0.5)
-        .edge("q", "a", "q", probability=0.5)
-        .edge("q", "a | b", "s", reward=1)
-        .build()
-    )
-    assert built.states == ("q", "r", "s")
-    assert built.outcomes("q", {"a", "b"}) == (Outcome("r", 0.5), Outcome("q", 0.5))
-    assert built.outcomes("q", {"b"}) == (Outcome("s", 1.0, Reward.of(1)),)
-    assert built.outcomes("q", {"c"}) == (Outcome("q", 1.0, Reward.of(0.25)),)

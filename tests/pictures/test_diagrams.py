@@ -120,17 +120,6 @@ def test_an_edge_says_its_guard_which_is_true_in_any_order_its_probability_and_i
     assert sorted(written(machine)) == ["!goal & bad | 0", "else | 0.5", "goal | 1", "true | 0.5"]
 
 
-@given(strategies.machines())
-def test_every_state_is_in_one_node_and_every_outcome_on_the_one_edge_between_its_nodes(machine):
-    graph = machine_graph(Annotated(machine))
-    assert sorted(state for node in graph.nodes for state in node) == sorted(machine.states)
-    index = {state: i for i, node in enumerate(graph.nodes) for state in node}
-    for rule in machine.rules:
-        for outcome in rule.outcomes:
-            between = (index[rule.source], index[outcome.target])
-            assert between in graph.edges or between[0] == between[1]
-
-
 def test_states_in_a_row_with_equal_steps_are_one_node():
     graph = machine_graph(Annotated(flower_machine(20)))
     assert [len(node) for node in graph.nodes] == [1, 3, 3, 3, 3, 20]

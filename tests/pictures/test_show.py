@@ -19,7 +19,7 @@ from praemia.cli import execute
 from praemia.errors import ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump
 from praemia.pictures.diagrams import LIT
-from praemia.pictures.episodes import moments, save_gif, watched
+from praemia.pictures.episodes import save_gif, story_of, watched
 from praemia.pictures.policy_page import FAINT_ON_DARK, UNVISITED, PolicyView, panel
 from praemia.pictures.scene import Area, Inset, Item, Line, Scene, Text
 from praemia.tasks.task import Task
@@ -265,7 +265,7 @@ def test_an_episode_says_its_return_so_far_and_ends_when_nothing_can_happen_any_
         discounted = task.with_discount(discount)
         episode = praemia.rollout(discounted, praemia.solve(discounted))
         assert episode.total_reward == discount**2
-        assert [moment.line for moment in moments(episode)][-1].endswith(end)
+        assert [moment.line for moment in story_of(episode)][-1].endswith(end)
     longer, right = corridor.with_horizon(9), np.ones((9, 2, 3), dtype=int)
     assert len(watched(praemia.rollout(longer, right))) == 2
     assert len(watched(praemia.rollout(longer, 0 * right))) == 9

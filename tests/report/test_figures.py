@@ -9,7 +9,7 @@ from stored_runs import KIND, PRM, PRODUCT, studies
 import praemia
 from praemia.pictures.renderers import render_image
 from praemia.pictures.scene import Line
-from praemia.report.chart_svg import Axis, chart_axes, chart_svg
+from praemia.report.chart_svg import Ruler, chart_axes, chart_svg
 from praemia.report.charts import Chart, on_log_axes, regret_charts, scaling_chart, thinned, value_charts
 from praemia.report.figures import chart_figure
 from praemia.report.styles import COLOURS, STYLES, style_sheet, styles
@@ -84,11 +84,11 @@ def test_published_figures_are_marked_above_the_curves() -> None:
     assert '<g class="published blue"><title>UCBVI-PRM: 700</title>' in plotted(chart)
 
 
-@pytest.mark.parametrize("axis", [Axis(0.0, 97.0, 100, False), Axis(0.8, 1.25, 100, True), Axis(0.03, 4e6, 100, True)])
-def test_ticks_are_few_round_and_inside(axis: Axis) -> None:
-    ticks = axis.ticks()
+@pytest.mark.parametrize(("first", "last", "is_log"), [(0.0, 97.0, False), (0.8, 1.25, True), (0.03, 4e6, True)])
+def test_ticks_are_few_round_and_inside(first: float, last: float, is_log: bool) -> None:
+    ticks = Ruler(first, last, 100, is_log).ticks()
     assert 2 <= len(ticks) <= 6
-    assert all(axis.first * 0.99 <= tick <= axis.last * 1.01 for tick in ticks)
+    assert all(first * 0.99 <= tick <= last * 1.01 for tick in ticks)
 
 
 def test_a_curve_of_zeros_has_axes_and_no_log_points() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ from stored_runs import KIND, PRM, PRODUCT, studies, with_finals
 
 from praemia.report.tables import (
     clearly_lowest,
-    entries,
     pairs_table,
     ratios_to_reference,
     standings_table,
@@ -36,12 +34,6 @@ def test_pairs_say_who_is_lower_and_what_too_few_runs_are() -> None:
     few = studies({("riverswim-5", PRM): 10.0, ("riverswim-5", PRODUCT): 20.0}, num_runs=2)[0].rows
     (row,) = pairs_table(few).rows
     assert row[5:] == ("0.500", "–", "–", "too few runs (at least 8 are needed)")
-
-
-def test_no_interval_is_shown_below_four_runs() -> None:
-    for num_runs, shown in ((3, False), (4, True)):
-        (entry,) = entries(studies({("riverswim-5", PRM): 10.0}, num_runs)[0])
-        assert math.isfinite(entry["low"]) is shown
 
 
 def test_standings_are_by_kind_and_the_first_is_bold_only_if_it_is_clear() -> None:

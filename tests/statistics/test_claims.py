@@ -28,12 +28,11 @@ from stored_runs import (
     with_finals,
 )
 
-import praemia
-from praemia import RewardMachine, Run
+from praemia import Run
 from praemia.experiments.experiment import Claim
 from praemia.experiments.schema import ClaimPart
 from praemia.statistics.claims import (
-    LOOKS,
+    ANALYSES,
     MAX_RUNS,
     MIN_RUNS,
     QUESTIONS,
@@ -41,7 +40,7 @@ from praemia.statistics.claims import (
     bonferroni_level,
     check_claims,
     further_runs,
-    next_look,
+    next_analysis,
 )
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.measures import Scale, did_not_converge, log_regret, ratio_by_kind
@@ -191,17 +190,6 @@ def test_verdicts_do_not_depend_on_the_unit_of_rewards(unit: float, seed: int) -
             assert (scaled.held, scaled.why, scaled.summary) == (plain.held, plain.why, plain.summary)
 
 
-@pytest.mark.parametrize("unit", [2.0**40, 2.0**-40, 1e12, 1e-12])
-def test_regrets_are_scaled_with_the_unit_of_rewards_and_never_rounded_away(unit: float) -> None:
-    task, fetch = praemia.envs.make("warehouse-2"), "F(item & X F delivery)"
-    plain, scaled = (
-        praemia.compare(task.with_machine(RewardMachine.from_ltlf(fetch, reward=own)), ["random"], 50).series[0].final
-        for own in (1.0, unit)
-    )
-    assert scaled == pytest.approx(unit * plain, rel=1e-9)
-    assert plain.min() > 1.0
-
-
 def test_growth_faster_than_the_square_root_is_seen() -> None:
     assert verdicts(exponent=0.45)["Growth no faster than √T"].held is True
     verdict = verdicts(exponent=0.6)["Growth no faster than √T"]
@@ -279,7 +267,7 @@ def test_runs_that_scatter_decide_nothing_until_there_are_more() -> None:
 
 
 def test_levels_share_five_percent_among_comparisons_and_looks() -> None:
-    assert 1 + math.log2(MAX_RUNS / MIN_RUNS) == LOOKS
+    assert 1 + math.log2(MAX_RUNS / MIN_RUNS) == ANALYSES
     assert bonferroni_level("above", 6) == pytest.approx(1.0 - 0.05 / 42.0)
     assert bonferroni_level("no less", 6) == pytest.approx(1.0 - 0.10 / 42.0)
 
@@ -294,7 +282,7 @@ def test_playing_on_until_it_is_decided_makes_few_mistakes() -> None:
     wrong = careless = 0
     for _ in range(400):
         samples = rng.gamma(4.0, 1.0, size=(2, 2, MAX_RUNS))
-        looks = [(pair, MIN_RUNS * 2**k) for k in range(LOOKS) for pair in samples]
+        looks = [(pair, MIN_RUNS * 2**k) for k in range(ANALYSES) for pair in samples]
         for level in (bonferroni_level("above", 2), 0.95):
             found = [quotient_interval(pair[:, :n], [1, -1], level) for pair, n in looks]
             mistaken = any(interval.low > 1.0 or interval.high < 1.0 for interval in found)
@@ -333,7 +321,7 @@ def test_a_verdict_that_rests_on_a_few_runs_says_so_and_one_that_does_not_stands
 
 @pytest.mark.parametrize(("runs", "then"), [(1, 8), (7, 8), (8, 16), (20, 32), (256, 512), (512, 512), (700, 700)])
 def test_the_next_look_is_the_next_power_of_two_up_to_the_cap(runs: int, then: int) -> None:
-    assert next_look(runs) == then
+    assert next_analysis(runs) == then
 
 
 def test_only_open_comparisons_of_open_claims_ask_for_runs() -> None:

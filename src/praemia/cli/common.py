@@ -27,7 +27,7 @@ Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[Com
 
 
 def _completer(registry: str | None, *suffixes: str, names: Sequence[str] = ()) -> Completer:
-    """Return what offers names, of a registry or given ones, and files; if none fits, the shell looks."""
+    """Return a completion by names, of a registry or given ones, and by files; else the shell completes paths."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -72,7 +72,7 @@ def episodes_option(
 
 
 def is_typed(*names: str) -> bool:
-    """Tell whether the command being run was given any of these options or arguments."""
+    """Return whether the command being run was given any of these options or arguments."""
     context = click.get_current_context()
     return any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in names)
 

@@ -45,7 +45,7 @@ def sweep(jobs: Sequence[Job], store: Store, where: RunOptions) -> list[Failure]
     """Do the runs that are missing from a store; return the failures."""
     from praemia.experiments.runner import run_into_store
 
-    with advice_on_interrupt(lambda: _stored(store, jobs)), display() as progress:
+    with advice_on_interrupt(lambda: _stored(store, jobs)):
         return run_into_store(
             list(jobs),
             store,
@@ -53,7 +53,6 @@ def sweep(jobs: Sequence[Job], store: Store, where: RunOptions) -> list[Failure]
             address=where.engine,
             shard=parse_shard(where.shard),
             keep_policies=where.policies,
-            progress=progress,
         )
 
 
@@ -156,7 +155,7 @@ def _run(
 
     where = RunOptions(**{**options, "out": options["out"] or Path(f"results-{Path(file).stem}")})
     if decide and where.shard is not None:
-        raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
+        raise ParameterError("--decide needs all runs after each round; it cannot be combined with --shard")
     parse_shard(where.shard)
     experiment = load_experiment(file, Changes(tasks, names, runs, episodes, seed), allow_code=allow_code)
     if any(setting.num_steps for group in experiment.groups for setting in group.settings):
@@ -175,10 +174,10 @@ def _run(
 def _play_on(experiment: Experiment, store: Store, where: RunOptions) -> list[Failure]:
     """Add runs for open claims and check them again, until more runs cannot help."""
     from praemia.statistics.claims import check_claims, further_runs
-    from praemia.statistics.series import gather
+    from praemia.statistics.series import studies_of
 
     while True:
-        found = [check_claims(study) for study in gather(store, experiment.groups)[:-1]]
+        found = [check_claims(study) for study in studies_of(store.runs(), experiment.groups)[:-1]]
         wanted = [
             job for group, own in zip(experiment.groups, found, strict=True) for job in group.jobs(further_runs(own))
         ]
@@ -197,15 +196,15 @@ def _publish(store: Store, path: Path | None = None) -> None:
     from praemia.report.page import write_report
     from praemia.report.tables import entries, explained, has_kinds, main_table, returns_of, returns_table
     from praemia.statistics.claims import check_claims
-    from praemia.statistics.series import in_black_boxes, studies
+    from praemia.statistics.series import read_folder
 
     with display():
-        found, boxes = studies(store), in_black_boxes(store)
+        found, boxes = contents = read_folder(store)
         if not found and not boxes:
             also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
             raise FileError(f"{store.folder}: there are no runs to report on{also}; praemia reproduce makes them")
         path = path or store.folder / "report.html"
-        write_report(store, path, found, boxes)
+        write_report(store, path, contents)
     verdicts = [verdict for study in found for verdict in check_claims(study)]
     for message in store.damaged.values():
         say(f"warning: {message}")

@@ -29,7 +29,7 @@ def json_option(function: Function) -> Function:
 
 
 def wants_json() -> bool:
-    """Tell whether the command being run was given ``--json``."""
+    """Return whether the command being run was given ``--json``."""
     return bool(click.get_current_context().meta.get(JSON))
 
 

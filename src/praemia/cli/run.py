@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.activity import display
 from praemia.cli.common import (
     RunOptions,
     complete_tasks,
@@ -168,8 +167,7 @@ def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Fai
         stored = [(job, store.read(job)) for job in jobs]
         return group(replace(run, title=job.learner.title) for job, run in stored if run is not None), failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
-        with display() as progress:
-            runs, failures = run_in_memory(jobs, num_workers=workers, progress=progress)
+        runs, failures = run_in_memory(jobs, num_workers=workers)
         return group(runs), failures
 
 

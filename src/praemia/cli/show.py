@@ -124,13 +124,13 @@ def _animate(episode: Any) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from praemia.pictures.episodes import moments
+    from praemia.pictures.episodes import story_of
     from praemia.pictures.task_picture import task_picture
     from praemia.pictures.text_map import page_text
 
     picture = task_picture(episode.task)
     with Live(console=Console(), auto_refresh=False) as live:
-        for observation, machine_state, line in moments(episode):
+        for observation, machine_state, line in story_of(episode):
             scene = Text(visible(page_text(picture, episode.task.name, observation)) + "\n\n")
             for i, name in enumerate(episode.task.machine.states):
                 scene.append(f" {visible(name)} ", style="reverse" if i == machine_state else "dim")
@@ -190,9 +190,7 @@ def watch_command(
         if isinstance(made, Task):
             task_picture(made)  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
-        with display() as progress:
-            job = Job(problem, choice, episodes, (seed, 0))
-            runs, failures = run_in_memory([job], num_workers=1, progress=progress)
+        runs, failures = run_in_memory([Job(problem, choice, episodes, (seed, 0))], num_workers=1)
         if failures:
             return report_failures(failures)
         run = runs[0]

@@ -69,8 +69,8 @@ class CounterfactualReplayBuffer(ReplayBuffer):
     def _add_imagined(self, steps: tuple[ImaginedStep, ...], action: NDArray[Any]) -> None:
         """Fill a row: an imagined step of each environment."""
         super().add(
-            stack([step.state for step in steps]),
-            stack([step.next_state for step in steps]),
+            stacked([step.state for step in steps]),
+            stacked([step.next_state for step in steps]),
             action,
             np.array([step.reward for step in steps]),
             np.array([step.terminated or step.truncated for step in steps]),
@@ -89,7 +89,7 @@ def one(observations: Any, number: int) -> Any:
     return observations[number]
 
 
-def stack(observations: list[Any]) -> Any:
+def stacked(observations: list[Any]) -> Any:
     """Return observations, one of each environment, as stable-baselines3 stores them."""
     if isinstance(observations[0], dict):
         return {key: np.stack([observation[key] for observation in observations]) for key in observations[0]}

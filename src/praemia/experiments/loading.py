@@ -15,7 +15,7 @@ from praemia.errors import FileError, ParameterError, PraemiaError, unknown_name
 from praemia.experiments import BUILT_IN
 from praemia.experiments.experiment import NUM_EPISODES, NUM_RUNS, Claim, Experiment, Group, Setting
 from praemia.experiments.jobs import LearnerChoice, TaskText
-from praemia.experiments.schema import ClaimPart, ExperimentPart, GroupPart, LearnerPart, TaskPart
+from praemia.experiments.schema import ClaimPart, ExperimentPart, GroupPart, LearnerPart, SettingPart
 from praemia.files.resolving import looks_like_file
 from praemia.files.source import Source, parse_source, read_source, validate
 from praemia.learners.external import names_a_file
@@ -92,7 +92,7 @@ class _Reader:
                     raise FileError("expected tasks and learners")
                 groups.append(self._group(path, given, title, new_learners))
         if new_tasks:
-            length = self._length(GroupPart(), TaskPart(task=""))
+            length = self._length(GroupPart(), SettingPart(task=""))
             settings = tuple(Setting(task, groups[0].choices, *length) for task in new_tasks)
             own_title = "Tasks of one's own"
             groups.append(replace(groups[0], title=own_title, settings=settings, claims=(), against="", source=""))
@@ -151,15 +151,15 @@ class _Reader:
             name = str(self.folder / name)
         return [LearnerChoice.of(name, part.title, **own) for own in grid]
 
-    def _tasks(self, path: Place, group: GroupPart) -> Iterator[tuple[TaskPart, str, TaskText]]:
+    def _tasks(self, path: Place, group: GroupPart) -> Iterator[tuple[SettingPart, str, TaskText]]:
         """Yield the tasks of a group with their names, one for each number of a range."""
         for place, item in enumerate(group.tasks or ()):
-            part = TaskPart(task=item) if isinstance(item, str) else item
+            part = SettingPart(task=item) if isinstance(item, str) else item
             with self.source.at(*path, "tasks", place):
                 for name in _numbered(part.task):
                     yield part, name, self._task(name, part, group)
 
-    def _task(self, name: str, part: TaskPart, group: GroupPart) -> TaskText:
+    def _task(self, name: str, part: SettingPart, group: GroupPart) -> TaskText:
         own = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in part.changes.items())
         label = part.title or (f"{name} ({own})" if own else "")
         if part.text is not None:
@@ -175,7 +175,7 @@ class _Reader:
         return replace(task, name=label or task.name)
 
     def _setting(
-        self, part: GroupPart, item: TaskPart, name: str, task: TaskText, choices: Sequence[LearnerChoice]
+        self, part: GroupPart, item: SettingPart, name: str, task: TaskText, choices: Sequence[LearnerChoice]
     ) -> Setting:
         num_episodes, num_steps = self._length(part, item)
         return Setting(
@@ -189,7 +189,7 @@ class _Reader:
             is_chosen=not self.changes.tasks or not {name, task.name}.isdisjoint(self.changes.tasks),
         )
 
-    def _length(self, group: GroupPart, task: TaskPart) -> tuple[int | None, int | None]:
+    def _length(self, group: GroupPart, task: SettingPart) -> tuple[int | None, int | None]:
         """Return the episodes or the steps of a run: the user's, else the task's, else the group's."""
         if self.changes.episodes is not None:
             return self.changes.episodes, None
@@ -226,7 +226,7 @@ def _require_regret(tasks: Iterable[TaskText]) -> None:
 
 
 def _lacks(group: GroupPart, key: str) -> bool:
-    """Tell whether a group takes a key from the file: one length does not stand beside the other."""
+    """Return whether a group takes a key from the file: one length does not stand beside the other."""
     lengths = ("episodes", "steps")
     return getattr(group, key) is None and not (key in lengths and any(getattr(group, own) for own in lengths))
 
@@ -239,7 +239,7 @@ def _learner_names(part: ExperimentPart) -> set[str]:
 
 def _task_names(part: ExperimentPart) -> set[str]:
     lists = [part.tasks, *(group.tasks for group in part.groups or ())]
-    parts = [TaskPart(task=item) if isinstance(item, str) else item for own in lists for item in own or ()]
+    parts = [SettingPart(task=item) if isinstance(item, str) else item for own in lists for item in own or ()]
     return {name for item in parts for name in (*_numbered(item.task), item.title or "")}
 
 

@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from praemia.activity import SILENCE, Progress, join_board, report_progress, shared_board
+from praemia.activity import display, join_board, report_progress, shared_board
 from praemia.errors import (
     FileError,
     LearnerFailure,
@@ -85,13 +85,10 @@ def perform(job: Job) -> Run | Failure:
     )
 
 
-def run_in_memory(
-    jobs: list[Job], *, num_workers: int | None = None, progress: Progress = SILENCE
-) -> tuple[list[Run], list[Failure]]:
+def run_in_memory(jobs: list[Job], *, num_workers: int | None = None) -> tuple[list[Run], list[Failure]]:
     """Run jobs; return their runs in order, and the failures."""
     runs: list[Run] = []
-    progress.start(jobs, jobs)
-    failures = _run(jobs, runs.append, progress, num_workers, None)
+    failures = _run(jobs, jobs, runs.append, num_workers, None)
     order = {(job.digest, job.seed): place for place, job in enumerate(jobs)}
     return sorted(runs, key=lambda run: order[Job.of(run).digest, run.seed]), failures
 
@@ -104,7 +101,6 @@ def run_into_store(
     address: str | None = None,
     shard: tuple[int, int] = (1, 1),
     keep_policies: bool = True,
-    progress: Progress = SILENCE,
 ) -> list[Failure]:
     """Run the jobs whose runs are missing from a store; return the failures.
 
@@ -117,35 +113,50 @@ def run_into_store(
         require_inside(store.path_of(job), store.folder)  # before any work
     for message in store.damaged.values():
         warnings.warn(f"{message}; this run is repeated", PraemiaWarning, stacklevel=2)
-    progress.start(mine, todo)
 
     def keep(run: Run) -> None:
         store.write(run if keep_policies else replace(run, final_policy=None, policy=None, _counted=None))
 
-    return _run(todo, keep, progress, num_workers, address)
+    return _run(mine, todo, keep, num_workers, address)
 
 
 def _run(
-    todo: list[Job], keep: Callable[[Run], None], progress: Progress, num_workers: int | None, address: str | None
+    jobs: list[Job], todo: list[Job], keep: Callable[[Run], None], num_workers: int | None, address: str | None
 ) -> list[Failure]:
-    """Run jobs here or in workers, in any order; keep each run as soon as it is finished, and return the failures."""
+    """Do what is left of some jobs, in any order, and show how far they are.
+
+    Each run is kept as soon as it is finished; the failures are returned.
+    """
     failures: list[Failure] = []
-
-    def finish(job: Job, result: Run | Failure) -> None:
-        if isinstance(result, Run):
-            keep(result)
-        else:
-            failures.append(result)
-        progress.done()
-
     num_workers = require_whole("jobs", usable_cores() if num_workers is None else num_workers, 1, MAX_JOBS)
-    if address is None and num_workers == 1:
-        for job in todo:
-            finish(job, perform(job))
-        return failures
-    for job in todo:
+    is_here = address is None and num_workers == 1
+    if address is not None:
+        _address(address)
+    for job in () if is_here else todo:
         _require_portable(job)
-    todo, setbacks = list(todo), 0
+    with display() as progress:
+        progress.start(jobs, todo)
+
+        def finish(job: Job, result: Run | Failure) -> None:
+            if isinstance(result, Run):
+                keep(result)
+            else:
+                failures.append(result)
+            progress.done()
+
+        if is_here:
+            for job in todo:
+                finish(job, perform(job))
+        else:
+            _run_in_workers(list(todo), finish, num_workers, address)
+    return failures
+
+
+def _run_in_workers(
+    todo: list[Job], finish: Callable[[Job, Run | Failure], None], num_workers: int, address: str | None
+) -> None:
+    """Work through a list on an engine; where workers die, what is left of it goes to new ones."""
+    setbacks = 0
     while todo:
         before = len(todo)
         try:
@@ -157,7 +168,6 @@ def _run(
             setbacks = 0 if len(todo) < before else setbacks + 1
             if setbacks >= MAX_SETBACKS:
                 raise EngineError(f"the workers died {setbacks} times without finishing a run; {error}") from None
-    return failures
 
 
 def _require_portable(job: Job) -> None:

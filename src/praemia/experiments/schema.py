@@ -56,7 +56,7 @@ class Variant(Part):
         return {key: value for key, value in values.items() if value is not None}
 
 
-class TaskPart(Variant):
+class SettingPart(Variant):
     """A task, or with ``{0..9}`` in its name a task for each of these numbers.
 
     Attributes
@@ -136,7 +136,7 @@ class GroupPart(Variant):
     """
 
     title: str | None = None
-    tasks: Annotated[list[str | TaskPart], Field(min_length=1, max_length=MAX_TASKS)] | None = None
+    tasks: Annotated[list[str | SettingPart], Field(min_length=1, max_length=MAX_TASKS)] | None = None
     learners: Annotated[list[str | LearnerPart], Field(min_length=1)] | None = None
     others: list[str | LearnerPart] | None = None
     yardsticks: list[str | LearnerPart] | None = None

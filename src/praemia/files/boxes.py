@@ -8,8 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -23,7 +22,7 @@ from praemia.envs.box_cells import BoxCells, cells
 from praemia.envs.gymnasium_table import make_env
 from praemia.errors import FileError, ModelError, PraemiaError, did_you_mean
 from praemia.files.atomic_io import read_bytes
-from praemia.files.schema import GymnasiumPart, TaskPart
+from praemia.files.schema import GymnasiumPart, TaskFile
 from praemia.files.source import Source
 from praemia.labels import Predicates
 from praemia.machines.machine import RewardMachine
@@ -37,19 +36,19 @@ _numbers = count()
 _REMEDY = "a file executes code only where you allow it: --allow-code, or load_task(…, allow_code=True)"
 
 
-def is_box(part: TaskPart) -> bool:
+def is_box(part: TaskFile) -> bool:
     """Return whether a file's environment is a black box, rather than a table."""
     world = part.gymnasium
     return world is not None and world.labels is None
 
 
-def box_propositions(part: TaskPart) -> list[str] | None:
+def box_propositions(part: TaskFile) -> list[str] | None:
     """Return the propositions that labels can have; None where they are not known beforehand."""
     return list(part.labels) if isinstance(part.labels, Mapping) else None
 
 
 def build_box(
-    source: Source, part: TaskPart, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
+    source: Source, part: TaskFile, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
 ) -> BlackBox:
     """Build the black box of a file; errors have the place of what is wrong."""
     world = part.gymnasium
@@ -119,26 +118,12 @@ def _labels(
     allow_code: bool,
 ) -> Any:
     if isinstance(labels, Mapping):
-        with _placed(source, labels):
-            predicates = Predicates(labels, names)
-            predicates.require_spaces(env.observation_space, env.action_space)
-            return predicates
+        for name, text in labels.items():
+            with source.at("labels", name):
+                Predicates({name: text}, names).require_spaces(env.observation_space, env.action_space)
+        return Predicates(labels, names)
     with source.at("labels"):
         return _function(labels, source, allow_code) if labels is not None and ":" in labels else labels
-
-
-@contextmanager
-def _placed(source: Source, texts: Mapping[str, str]) -> Iterator[None]:
-    """Put the place in the file before a mistake in a predicate; ``texts`` are all of them."""
-    try:
-        yield
-    except ModelError as error:
-        culprit = next((name for name in texts if str(error).startswith(f"predicate {name!r}")), None)
-        if culprit is None or error.place is None:
-            where = source.spot(("labels",) if culprit is None else ("labels", culprit))
-        else:
-            where = source.spot(("labels", culprit), within=error.place)
-        raise FileError(f"{where}: {error}") from None
 
 
 def _function(reference: str, source: Source, allow_code: bool) -> Callable[..., Any]:
@@ -162,7 +147,7 @@ def _function(reference: str, source: Source, allow_code: bool) -> Callable[...,
 
 
 def _module(path: Path) -> ModuleType:
-    """Execute a file of the user's as a module of its own."""
+    """Execute a file of the user's as a new module."""
     text = read_bytes(path).decode("utf-8")
     module = ModuleType(f"{CODE}{next(_numbers)}")
     module.__file__ = str(path.resolve())
@@ -191,7 +176,8 @@ def box_record(box: BlackBox) -> dict[str, Any]:
 
 def _bins(space: Any, i: int, edges: Any) -> int | list[float]:
     """Return how a file says where a number is divided: into so many equal parts, or at these cuts."""
-    low, high, parts = space.low.ravel()[i], space.high.ravel()[i], len(edges) + 1
+    low, high = space.low.ravel()[i], space.high.ravel()[i]
+    parts = len(edges) + 1
     is_even = parts > 1 and np.isfinite(high - low)
     if parts == 1 or (is_even and np.array_equal(cells(_line(space, low, high), [parts]).edges[0], edges)):
         return parts

@@ -39,7 +39,7 @@ from praemia.files.schema import (
     MachinePart,
     MdpPart,
     PatternPart,
-    TaskPart,
+    TaskFile,
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from
@@ -56,11 +56,11 @@ MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS |
 
 
 def read_task_file(text: str, name: str, allow_code: bool = False) -> Task | BlackBox | RewardMachine:
-    """Return the task or the machine of a text; its keys tell which. ``name`` is where it stands."""
+    """Return the task or the machine of a text, by its keys. ``name`` is where it stands."""
     source = parse_source(text, name, is_json=name.endswith(".json"))
     if source.has_any(MACHINE_KEYS):
         return _read_machine(source)
-    return build_task(source, validate(source, TaskPart), allow_code)
+    return build_task(source, validate(source, TaskFile), allow_code)
 
 
 def parse_task(text: str, name: str, allow_code: bool | None = None) -> Task | BlackBox:
@@ -69,7 +69,7 @@ def parse_task(text: str, name: str, allow_code: bool | None = None) -> Task | B
     Without ``allow_code`` the text opens no files: a machine in a file is refused, and so is what Gymnasium may load.
     """
     source = parse_source(text, name)
-    part = validate(source, TaskPart)
+    part = validate(source, TaskFile)
     if allow_code is not None:
         return build_task(source, part, allow_code)
     remedy = "a stored task opens no files and holds all its parts; this text was not written by praemia"
@@ -104,14 +104,14 @@ def _machine_of_file(source: Source, name: str) -> RewardMachine:
             raise FileError(f"the machine is in {name!r}; expected a file of a machine: {' '.join(SUFFIXES)}")
         text = read_text(path, within=folder)
     read = SUFFIXES[path.suffix.lower()].read
-    if read is read_task_file:  # a file that names itself, or a task that names another, is not followed for ever
+    if read is read_task_file:  # a file that names itself, or a task that names another, is not followed
         return _read_machine(parse_source(text, str(path), is_json=name.endswith(".json")))
     machine = read(text, str(path))
     assert isinstance(machine, RewardMachine)
     return machine
 
 
-def _task_machine(source: Source, part: TaskPart, labels: Iterable[str] | None) -> RewardMachine:
+def _task_machine(source: Source, part: TaskFile, labels: Iterable[str] | None) -> RewardMachine:
     """Return the machine of a task; a formula that lists no propositions reads those of the labels, if known."""
     if isinstance(part.machine, str):
         return _machine_of_file(source, part.machine)
@@ -146,7 +146,7 @@ def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMach
     return machine_of_rules(where, part.states, part.initial, part.propositions, rules, part.first_match)
 
 
-def build_task(source: Source, part: TaskPart, allow_code: bool = False) -> Task | BlackBox:
+def build_task(source: Source, part: TaskFile, allow_code: bool = False) -> Task | BlackBox:
     """Build a task, or a black box, which is named after the file."""
     name, world = Path(source.name).stem, part.mdp or part.gymnasium
     settings = part.model_dump(include={"horizon", "discount", "until_done"}, exclude_none=True)
@@ -225,7 +225,7 @@ def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
     actions = NameTable("action", bare.action_names or bare.num_actions)
     labels = _label_rules(source, ("gymnasium", "labels"), part.labels or [], observations, actions)
     with source.at("gymnasium"):
-        return from_gymnasium(part.id, labels=labels, **part.options)  # anew: its map shows what is labelled
+        return from_gymnasium(part.id, labels=labels, **part.options)  # again: its map shows what is labelled
 
 
 class NameTable:

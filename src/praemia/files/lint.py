@@ -94,7 +94,7 @@ def _idle_rules(machine: RewardMachine, labels: list[Label] | None) -> Iterator[
     else:
         holds = lambda guard: any(map(guard.holds, labels))  # noqa: E731
         reason = "no label that occurs satisfies its guard"
-    pairs = zip(machine.rules, machine.exclusive_rules, strict=True) if machine.written_rules is not None else ()
+    pairs = zip(machine.written_rules, machine.rules, strict=True) if machine.written_rules is not None else ()
     for i, (rule, exclusive) in enumerate(pairs):
         if not holds(exclusive.guard):
             why = "earlier rules take every label that satisfies its guard" if holds(rule.guard) else reason

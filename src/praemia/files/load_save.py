@@ -125,7 +125,7 @@ def load_machine(
     Parameters
     ----------
     format : "yaml", "json", "txt", "dot" or "hoa"; by default that of the file's ending. The keys of a JSON or YAML
-        file tell multiagent-rl-rm's machines from ours.
+        file distinguish multiagent-rl-rm's machines from ours.
     pay : when acceptance by an automaton (HOA) is rewarded: at the "first" one, at "each", or at the "end".
     rewards : the rewards of outputs of AALpy's automata (DOT) that are not numbers; those that are not listed are 0.
     functions : what the names of reward functions such as ``RewardControl()`` in a text file (txt) stand for: functions
@@ -149,7 +149,7 @@ def load_machine(
 
 
 def require_writable(path: str | Path, kind: str) -> None:
-    """Refuse a file whose ending tells no format that a "machine" or a "task" is written in."""
+    """Refuse a file whose ending is no format that a "machine" or a "task" is written in."""
     suffixes = [*WRITERS, *([".drn"] if kind == "task" else [])]
     if Path(path).suffix.lower() not in suffixes:
         raise ParameterError(f"{path}: unknown file extension for a {kind}; expected one of {' '.join(suffixes)}")

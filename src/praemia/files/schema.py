@@ -35,7 +35,7 @@ def _text(value: Any) -> Any:
 
 
 def _guard_text(value: Any) -> Any:
-    """Take YAML's own true and false for the guards of that name."""
+    """Take YAML's true and false for the guards of that name."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
@@ -236,7 +236,7 @@ LetterNames: TypeAlias = dict[
 
 
 class GridPart(Part):
-    """A grid as a map; what its characters mean is known by ``praemia.envs.grid_text``."""
+    """A grid as a map; ``praemia.envs.grid_text`` has the meaning of its characters."""
 
     map: str
     legend: LetterNames = {}
@@ -268,7 +268,7 @@ Bins: TypeAlias = Annotated[
 
 
 class GymnasiumPart(Part):
-    """A Gymnasium environment; with ``labels`` of its own one with a transition table, without them a black box."""
+    """A Gymnasium environment; with ``labels`` in it one with a transition table, without them a black box."""
 
     id: str
     labels: list[LabelPart] | None = None
@@ -294,7 +294,7 @@ StepTexts: TypeAlias = Annotated[
 ]
 
 
-class TaskPart(Part):
+class TaskFile(Part):
     """A whole task file."""
 
     mdp: MdpPart | None = None
@@ -320,7 +320,7 @@ class TaskPart(Part):
     until_done: bool | None = None
 
     @model_validator(mode="after")
-    def _one_world(self) -> TaskPart:
+    def _one_world(self) -> TaskFile:
         worlds = [key for key in WORLDS if getattr(self, key) is not None]
         if len(worlds) != 1:
             raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
@@ -343,5 +343,5 @@ def json_schema(kind: Literal["task", "machine"], *, strict: bool = False) -> di
     >>> list(json_schema("task")["properties"])[:5]
     ['mdp', 'grid', 'environment', 'gymnasium', 'machine']
     """
-    adapter = TypeAdapter[Any](TaskPart if kind == "task" else MachinePart | FormulaPart)
+    adapter = TypeAdapter[Any](TaskFile if kind == "task" else MachinePart | FormulaPart)
     return adapter.json_schema(mode="serialization" if strict else "validation")

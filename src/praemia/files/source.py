@@ -74,7 +74,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 class Source:
     """The data of a file, and the place of each part, by its path, such as ``("mdp", "start")``.
 
-    ``root`` returns the node of the whole text; None where its parts have no known place.
+    ``root`` returns the node of the whole text; None where the places of its parts are unknown.
     """
 
     name: str
@@ -84,11 +84,8 @@ class Source:
     def has_any(self, keys: Iterable[str]) -> bool:
         return isinstance(self.data, dict) and not self.data.keys().isdisjoint(keys)
 
-    def spot(self, path: DataPath, *, key: bool = False, column: bool = True, within: int = 0) -> str:
-        """Return ``file:line:column`` of a part, or of its key; or of the nearest part around it that exists.
-
-        ``within`` is a place in the text that stands there, which counts if the text is written as it is.
-        """
+    def spot(self, path: DataPath, *, key: bool = False, column: bool = True) -> str:
+        """Return ``file:line:column`` of a part, or of its key; or of the nearest part around it that exists."""
         node: Any = self.root()
         at = node
         for part in path:
@@ -102,9 +99,7 @@ class Source:
             at = name if key and is_mapping else node
         if at is None:
             return self.name
-        quotes = int(getattr(at, "style", None) in ("'", '"'))
-        is_plain = within and at.end_mark.index - at.start_mark.index == len(at.value) + 2 * quotes
-        return _place(self.name, at.start_mark, column=column, more=quotes + within if is_plain else 0)
+        return _place(self.name, at.start_mark, column=column)
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -118,8 +113,8 @@ class Source:
                 raise
 
 
-def _place(name: str, mark: Any, *, column: bool = True, more: int = 0) -> str:
-    return f"{name}:{mark.line + 1}:{mark.column + 1 + more}" if column else f"{name}:{mark.line + 1}"
+def _place(name: str, mark: Any, *, column: bool = True) -> str:
+    return f"{name}:{mark.line + 1}:{mark.column + 1}" if column else f"{name}:{mark.line + 1}"
 
 
 def read_source(path: str | Path) -> Source:
@@ -211,7 +206,7 @@ def parse_scalar(text: str) -> Any:
 
 
 def parse_integer(text: str) -> int:
-    """Read an integer; Python's own limit on digits would be a ValueError."""
+    """Read an integer; Python's limit on digits would be a ValueError."""
     if len(text) > MAX_DIGITS:
         raise FileError(f"a number of {len(text.lstrip('+-')):,} digits; at most {MAX_DIGITS} are read")
     return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
@@ -263,7 +258,8 @@ def validate(source: Source, model: type[Model]) -> Model:
 
 def _message(source: Source, known_keys: dict[int, list[str]], mistake: Any) -> str:
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
-    location, kind, data, parent = mistake["loc"], mistake["type"], source.data, source.data
+    location, kind = mistake["loc"], mistake["type"]
+    data = parent = source.data
     path: DataPath = ()
     for part in location:  # pydantic's has parts that are not in the file
         if part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data)):

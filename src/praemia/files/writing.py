@@ -27,7 +27,7 @@ from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 MAX_KEY = 1_000  # characters of a key in YAML before it needs a question mark
-BLOCKS = (*WORLDS, "labels", "machine")  # the keys of a file whose own keys get a line each
+BLOCKS = (*WORLDS, "labels", "machine")  # the keys of a file whose values have a line for each key
 _PLAIN = re.compile(r"[^\W\d_][\w&|!()*+/.<>=-]*(?: [\w&|!()*+/.<>=-]+)*")  # text that YAML reads as it is
 
 
@@ -184,7 +184,7 @@ def machine_record(machine: RewardMachine) -> dict[str, Any]:
         "initial": machine.initial,
         "propositions": machine.propositions,
         **({"first_match": True} if machine.first_match else {}),
-        "transitions": list(map(_rule_part, machine.rules)),
+        "transitions": list(map(_rule_part, machine.rules if machine.written_rules is None else machine.written_rules)),
     }
 
 

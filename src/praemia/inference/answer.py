@@ -63,7 +63,7 @@ class HeldOut:
     Attributes
     ----------
     log_likelihood : nats per step of their rewards, given the labels; base_rate : the same if only labels are used.
-    explained : the share of these episodes all of whose rewards the machine can pay.
+    explained : the share of these episodes whose rewards are all possible in the machine.
     same_states : whether the machine inferred without them has as many states.
     """
 
@@ -84,8 +84,8 @@ class Inference:
     edges : each way out of a state, with how often it was seen, and an interval for its probability.
     why_probabilistic : why the machine is, though no two episodes contradict a deterministic one; else None.
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
-    not_identifiable : what the traces cannot tell, with the states in question.
-    close_calls : what they barely tell: a machine at most 20 times less likely has this edge lead elsewhere.
+    not_identifiable : what the traces leave open, with the states in question.
+    close_calls : what they barely decide: a machine at most 20 times less likely has this edge lead elsewhere.
     outside_class : what speaks for hidden moves: then label and reward do not fix the next state, and the machine
         found is only one that explains the traces; None if nothing does.
     held_out : how well held-out episodes are predicted; None if there are too few.
@@ -160,7 +160,7 @@ class Inference:
 
 def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
     """Return the edges that were taken, each with an exact interval for its probability."""
-    names, taken = state_names(table.num_states), np.nonzero(table.counts)
+    names, taken = inferred_states(table.num_states), np.nonzero(table.counts)
     counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
     intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))
     return tuple(
@@ -192,9 +192,9 @@ class LabelGroup(NamedTuple):
     counts: Floats  # [R]
 
 
-def build_machine(traces: Traces, table: StateTable, level: float) -> RewardMachine:
+def inferred_machine(traces: Traces, table: StateTable, level: float) -> RewardMachine:
     """Write a machine from states, edges and how often each was taken."""
-    names, rules = state_names(table.num_states), []
+    names, rules = inferred_states(table.num_states), []
     for state, name in enumerate(names):
         groups = _label_groups(traces, table.moves[state], table.counts[state], level)
         relevant = _relevant(traces, groups)
@@ -206,7 +206,7 @@ def build_machine(traces: Traces, table: StateTable, level: float) -> RewardMach
     return RewardMachine(names, names[0], traces.propositions, tuple(rules))
 
 
-def state_names(number: int) -> tuple[str, ...]:
+def inferred_states(number: int) -> tuple[str, ...]:
     return tuple(f"q{i}" for i in range(number))
 
 
@@ -236,7 +236,7 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
 
 
 def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:
-    """Return propositions that tell the labels of different groups apart: none of them can be left out."""
+    """Return propositions that distinguish the labels of different groups: none of them can be left out."""
     names = list(traces.propositions)
     for name in reversed(traces.propositions):
         fewer = [other for other in names if other != name]

@@ -1,4 +1,4 @@
-"""Compare an inferred machine with the truth, where it is known: follow both on the same labels and rewards."""
+"""Compare an inferred machine with the true machine: follow both on the same labels and rewards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from praemia.machines.machine import RewardMachine
 TOLERANCE = 1e-9  # of a probability
 
 
-class Comparison(NamedTuple):
+class Match(NamedTuple):
     """For each inferred state the true states it stands for; what differs in a pair of states on a label."""
 
     partners: dict[str, tuple[str, ...]]
@@ -30,7 +30,7 @@ class Comparison(NamedTuple):
 
 def compare_machines(
     machine: RewardMachine, truth: RewardMachine, edges: Sequence[Edge] = (), labels: Iterable[Label] = ()
-) -> Comparison:
+) -> Match:
     """Compare on all sequences of labels, those of edges and others; true probabilities must lie in their intervals."""
     intervals = {(edge.source, edge.label, reward_key(edge.reward)): edge.interval for edge in edges}
     labels, differences = {*labels, *(edge.label for edge in edges)}, dict[tuple[str, str, Label], str]()
@@ -47,7 +47,7 @@ def compare_machines(
             pairs += [pair for pair in following if pair not in pairs]
         if wrong:
             differences[state, true_state, label] = f"{state} (truly {true_state}) on {label_text(label)} {wrong[0]}"
-    return Comparison({q: tuple(sorted(two for one, two in pairs if one == q)) for q in machine.states}, differences)
+    return Match({q: tuple(sorted(two for one, two in pairs if one == q)) for q in machine.states}, differences)
 
 
 def _moves(machine: RewardMachine, state: str, label: Label) -> dict[float, tuple[float, set[str]]]:

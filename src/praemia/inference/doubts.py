@@ -16,7 +16,7 @@ from praemia.inference.state_table import StateTable, log_likelihood, walk
 from praemia.inference.traces import Floats, Ints, Traces, label_text
 
 CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call
-SAME = 1e-6  # nats: the data cannot tell
+SAME = 1e-6  # nats: the data do not distinguish
 HISTORIES = 4  # of each length and state, in the search for a proof that there are no fewer states
 MAX_TRIES = 500
 SAMPLE = 300  # episodes tried first, to save work where one conflict decides

@@ -169,5 +169,5 @@ class _KeptSteps:
 
     @property
     def have_conflict(self) -> bool:
-        """Whether two steps pay differently after the same steps and on the same label."""
+        """Whether two steps have different rewards after the same steps and on the same label."""
         return has_conflict(self.split_counts(np.ones(len(self.cells), dtype=bool))[0])

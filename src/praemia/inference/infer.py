@@ -10,7 +10,7 @@ import numpy as np
 
 from praemia.activity import OnProgress
 from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
-from praemia.inference.answer import HeldOut, Inference, build_machine, list_edges
+from praemia.inference.answer import HeldOut, Inference, inferred_machine, list_edges
 from praemia.inference.doubts import SAME, alternatives, contradiction, doubts, hidden_moves, is_smallest
 from praemia.inference.evidence import idle_symbols
 from praemia.inference.merging import MergeByTests, fold_states
@@ -64,7 +64,7 @@ def infer(
     table = merged.table
     unknown, close = doubts(data, table, deterministic=merged.is_deterministic)
     return Inference(
-        machine=build_machine(data, table, failure_prob),
+        machine=inferred_machine(data, table, failure_prob),
         edges=list_edges(data, table),
         is_smallest=merged.is_deterministic and is_smallest(data, table),
         why_probabilistic=merged.why_probabilistic,
@@ -89,7 +89,7 @@ class _Merged(NamedTuple):
 def _merge(
     data: Traces, deterministic: bool | None, failure_prob: float, on_progress: OnProgress | None = None
 ) -> _Merged:
-    """Return states and edges of the kind asked for, or else deterministic ones where they explain the traces well."""
+    """Return states and edges of the requested kind, or else deterministic ones where they explain the traces well."""
     against = contradiction(data)
     if deterministic and against is not None:
         raise ModelError(against)
@@ -124,14 +124,14 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
 
 
 def _held_out(data: Traces, merged: _Merged, failure_prob: float) -> HeldOut | None:
-    """Infer a machine from most episodes, and score it on the others."""
+    """Infer a machine from the training episodes, and score it on the others."""
     training, test = data.split(HELD_OUT, np.random.default_rng(0))
     if data.num_episodes < 1.0 / HELD_OUT or not len(test.lengths):
         return None
     table = _merge_as(merged.is_deterministic, training, failure_prob).table
     counts = walk_from_start(test, table.moves).counts
     base = training.base_rates[training.label_of, training.reward_of]
-    unseen = (table.counts == 0) & (training.label_totals(table.counts) > 0)  # a reward that the machine cannot pay
+    unseen = (table.counts == 0) & (training.label_totals(table.counts) > 0)  # a reward impossible in the machine
     unexplained = walk_from_start(test, np.where(unseen, UNDECIDED, table.moves)).exit_state >= 0
     return HeldOut(
         test.num_episodes,

@@ -113,7 +113,8 @@ class PrefixTree:
 
     def _lead_back(self, node: int, label: int, core: dict[int, int]) -> bool:
         """Lead an edge to the state of the core that fits best, if any fits."""
-        subtree, best, most = self.moves[node][label], None, -np.inf
+        subtree = self.moves[node][label]
+        best, most = None, -np.inf
         for state in core:
             self.moves[node][label] = state
             fold = self._fold(state, subtree)

@@ -92,7 +92,7 @@ class StateTable:
         return paths
 
     def minimised(self, traces: Traces) -> StateTable:
-        """Merge states that no sequence of labels tells apart, and number states by when they are first reached."""
+        """Merge equivalent states, and order states by when they are first reached."""
         blocks = self._blocks(traces)
         order, queue = {int(blocks[0]): 0}, [0]
         for state in queue:

@@ -112,7 +112,8 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
     row_of = np.zeros(len(machine.diagrams), dtype=np.int32)
     row_of[machine.diagrams.leaves()] = np.arange(len(values))
     at = _at_leaves(machine.diagrams, names, row_of)
-    targets, probs, rewards = padded[:, :, 0].astype(np.int64)[at], padded[:, :, 1][at], padded[:, :, 2][at]
+    targets = padded[:, :, 0].astype(np.int64)[at]
+    probs, rewards = padded[:, :, 1][at], padded[:, :, 2][at]
     done = np.zeros(machine.num_states, dtype=bool)
     done[list(machine.settled_states)] = True
     arrays = (targets, probs, rewards, done)

@@ -1,8 +1,8 @@
 """Automata: what formulas and regular expressions become before they are machines with rewards.
 
 An automaton outputs a number at every step. One that *accepts* outputs 1 where the trace so far satisfies its text,
-else 0; ``paid`` makes of it one that outputs what is paid: at ``each`` such step, at the ``first``, or at the ``end``,
-as the change in satisfaction, so that a trace has earned 1 at its end if the whole of it satisfies.
+else 0; ``paid`` makes of it one that outputs rewards: at ``each`` such step, at the ``first``, or at the ``end``,
+as the change in satisfaction, so that the sum at the end is 1 if the whole trace satisfies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_COMPARED = 100  # texts, of which the shortest says what a state means
 SATISFIED = " (satisfied)"
 PAID = "done: reward already paid"
 
-Earning: TypeAlias = tuple[int | None, bool]  # a state, or None once all is paid; whether the last step satisfied
+Earning: TypeAlias = tuple[int | None, bool]  # a state, or None after the last reward; whether the last step satisfied
 
 
 class Move(NamedTuple):
@@ -90,13 +90,13 @@ def smallest_automaton(
 
 
 def require_pay(pay: str) -> None:
-    """Refuse an unknown way to pay."""
+    """Refuse an unknown payment scheme."""
     if pay not in PAY_SCHEMES:
         raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
 
 
 def paid(accepting: Automaton[Any], pay: str, growth: Growth) -> Automaton[Earning]:
-    """Return the smallest automaton that puts out what is paid, from one that accepts."""
+    """Return the smallest automaton whose output is the reward, in units of it, from one that accepts."""
     store, source = Diagrams(growth), accepting.diagrams
     memos: dict[bool, dict[int, int]] = {False: {}, True: {}}
 

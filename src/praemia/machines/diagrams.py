@@ -38,7 +38,7 @@ class Growth:
 
     @property
     def max_values(self) -> int:
-        """How many leaves diagrams may have: most become states, others are only met on the way."""
+        """The maximal number of leaves: some become states, others are intermediate."""
         return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
 
     def check(self, num_nodes: int, num_values: int) -> None:
@@ -118,7 +118,7 @@ class Diagrams:
         return self._values[leaf]
 
     def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
-        """Return the leaves and nodes of diagrams, each once; what is ``known``, and below that, is left out."""
+        """Return the leaves and nodes of diagrams, each once, without those in ``known`` and below them."""
         variable, low, high = self.variable, self.low, self.high
         found, waiting = dict[int, None](), list(roots)[::-1]
         while waiting:

@@ -20,13 +20,13 @@ from praemia.machines.regex import regex_automaton
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome
 
-MOST_NAMED = 1_000  # states of a machine; those of a larger one are numbered, and nobody reads what they mean
+MOST_NAMED = 1_000  # states of a machine; those of a larger one have indices for names
 
 Pay: TypeAlias = float | Reward | Mapping[str, Any]
 
 
 class Payment(NamedTuple):
-    """The reward of a text, and when it is paid."""
+    """The reward of a text, and its payment scheme."""
 
     reward: Reward
     pay: str
@@ -47,7 +47,7 @@ class Payment(NamedTuple):
             raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
         given = Reward.of(reward)
         if pay == "end" and not given.is_constant:
-            raise ParameterError(f"the reward {given} with pay='end', which may take back what it paid; give a number")
+            raise ParameterError(f"the reward {given} with pay='end', which may subtract it again; give a number")
         return cls(given, pay)
 
     def to_data(self, pay: str) -> Any:
@@ -65,7 +65,7 @@ def machine_from(
     growth: Growth | None = None,
     syntax: str = "praemia",
 ) -> RewardMachine:
-    """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
+    """Return the machine of a text, or the sum of those of several texts with a reward each."""
     require_pay(pay)
     if kind == "regex" and syntax != "praemia":
         raise ParameterError(f"syntax={syntax!r} says how a formula is written; it has no meaning for a regex")
@@ -107,7 +107,7 @@ def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Paym
         yield f"{'every' if output else 'no'} trace satisfies the {kind} {text!r}"
     if payment.pay == "first" and payment.reward.mean < 0.0 and accepting.diagrams.at(0, frozenset()).output:
         yield (
-            f"the {kind} {text!r} holds from the first step on, and its cost of {payment.reward} is paid once only; "
+            f"the {kind} {text!r} holds from the first step on, and its cost of {payment.reward} is charged once only; "
             "pay='each' charges every step"
         )
 

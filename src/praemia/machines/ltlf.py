@@ -132,7 +132,7 @@ class _Progression:
         return simple
 
     def _implications(self) -> list[tuple[int, int]]:
-        """Return which atom is found to imply which; atoms that are new are compared with all before them."""
+        """Return which atom implies which; new atoms are compared with all before them."""
         atoms = self._functions.atoms
         for new in range(self._num_compared, min(len(atoms), MAX_COMPARED)):
             if len(self._answers) > MAX_ANSWERS:

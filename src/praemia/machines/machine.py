@@ -53,7 +53,8 @@ class RewardMachine(Displayed):
     ----------
     idle_reward : of a step on which no rule holds, and of those left when an episode has ended: 0, and in the unit
         range the number that 0 is mapped to.
-    written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
+    rules : with guards that exclude each other, one for each that was written; derived from the diagrams, if none was.
+    written_rules : the rules as they were written; None if there are none.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
     meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
@@ -135,9 +136,12 @@ class RewardMachine(Displayed):
         >>> RewardMachine.from_ltlf("F item").replace(initial="done").expected_rewards([{"item"}])
         array([0.])
         """
-        names = ("states", "initial", "propositions", "rules", "first_match")
+        names = ("states", "initial", "propositions", "first_match")
+        parts = {name: getattr(self, name) for name in names} | changes
+        if "rules" not in parts:
+            parts["rules"] = self.rules if self.written_rules is None else self.written_rules
         machine = RewardMachine.__new__(RewardMachine)
-        machine._build(**{name: getattr(self, name) for name in names} | changes, idle_reward=self.idle_reward)
+        machine._build(**parts, idle_reward=self.idle_reward)
         return machine
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -217,9 +221,9 @@ class RewardMachine(Displayed):
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules as they were written, or derived from the diagrams; those can be half a million."""
+        """The rules, whose guards exclude each other: as written where they do, or derived from the diagrams."""
         if self.written_rules is not None:
-            return self.written_rules
+            return make_exclusive(self.written_rules, self.first_match)
         return derive_rules(self.states, self.diagrams, self.idle_reward)
 
     @property
@@ -231,11 +235,6 @@ class RewardMachine(Displayed):
         """How large the machine is, in words: its states, the rules that were written, its propositions."""
         rules = [] if self.written_rules is None else [plural(len(self.written_rules), "rule")]
         return [plural(self.num_states, "machine state"), *rules, plural(len(self.propositions), "proposition")]
-
-    @cached_property
-    def exclusive_rules(self) -> tuple[Rule, ...]:
-        """The same rules, with guards that exclude each other: one for each of ``rules``."""
-        return self.rules if self.written_rules is None else make_exclusive(self.written_rules, self.first_match)
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
         """Return the outcomes of a state on a label; where no rule holds, it stays with the idle reward."""

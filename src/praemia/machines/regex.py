@@ -36,7 +36,7 @@ def _is_letter(expression: Formula) -> bool:
 
 
 def _parts(expression: Formula) -> Sequence[Formula]:
-    """Return the expressions that an expression is made of; a letter has none."""
+    """Return the parts of an expression; a letter has none."""
     return () if _is_letter(expression) else expression.parts
 
 

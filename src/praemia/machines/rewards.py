@@ -21,7 +21,7 @@ LARGEST = 1e100  # far above any reward that is meant, far below where sums over
 class RewardPiece(NamedTuple):
     """A piece of a distribution of rewards: a number, or a uniform interval; and its probability.
 
-    ``praemia.kernels.records`` has the same fields in ``REWARD``, and ``pay``, which samples from one.
+    ``praemia.kernels.records`` has the same in ``REWARD``, with running sums of the probabilities.
     """
 
     value: float

@@ -147,7 +147,7 @@ def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions:
 
 
 def paying_states(following: Mapping[str, Iterable[Outcomes]], nothing: Reward = ZERO) -> set[str]:
-    """Return the states from which anything but ``nothing`` may be paid, given all that can happen in each state."""
+    """Return the states from which a reward other than ``nothing`` is possible, given the outcomes of each state."""
     sources: dict[str, set[str]] = {state: set() for state in following}
     paying: set[str] = set()
     for state, outcomes in following.items():
@@ -174,7 +174,8 @@ def build_diagrams(
 ) -> StateDiagrams:
     """Return the diagrams of rules; where none holds, a state stays with the idle reward."""
     growth = Growth(max_states=MAX_RULES)
-    functions, store, roots = Booleans(growth=growth), Diagrams(growth), []
+    functions, store = Booleans(growth=growth), Diagrams(growth)
+    roots = []
     nothing, by_source = store.leaf(None), {state: list[Rule]() for state in states}
     for rule in rules:
         by_source[rule.source].append(rule)
@@ -213,16 +214,13 @@ def _require_exclusive(state: str, rules: Sequence[Rule], functions: Booleans) -
 
 
 def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
-    """Return rules that do the same, and of which those of one state have guards that exclude each other.
-
-    Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
-    """
+    """Return rules with guards that exclude each other; the guard ``else`` gets a part that says where it holds."""
     functions = Booleans(growth=Growth())
     earlier: dict[str, list[Formula]] = {rule.source: [] for rule in rules}
     guards = []
     for rule in rules:
-        others = disjunction(earlier[rule.source] if first_match else ())
-        guards.append(rule.guard if rule.is_else else _without(rule.guard, others, functions))
+        is_kept = rule.is_else or not first_match
+        guards.append(rule.guard if is_kept else _without(rule.guard, disjunction(earlier[rule.source]), functions))
         earlier[rule.source] += [] if rule.is_else else [rule.guard]
     rest = {state: Formula("else", (~disjunction(others),)) for state, others in earlier.items()}
     return tuple(

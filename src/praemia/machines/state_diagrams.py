@@ -6,7 +6,7 @@ are one class; a round splits each class by its states' diagrams, with every tar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
@@ -74,7 +74,7 @@ class StateDiagrams:
         return self.fold(lambda leaf: measure(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
     def map_values(self, change: Callable[[Any], Hashable]) -> StateDiagrams:
-        """Return the same diagrams, in a store of their own, with every value changed."""
+        """Return diagrams with every value changed, in a new store."""
         target = Diagrams()
         roots = self.fold(lambda leaf: target.leaf(change(self.store.value(leaf))), target.node)
         return StateDiagrams(self.variables, target, tuple(roots))
@@ -130,11 +130,12 @@ def smallest(
     def image_of(leaf: int, classes: Sequence[int]) -> Hashable:
         return image(store.value(leaf), lambda state: classes[numbers[state]])
 
-    following = diagrams.fold(
-        lambda leaf: frozenset(numbers[state] for state in targets(store.value(leaf))),
-        lambda _, low, high: low | high,
-    )
-    classes = _classes(diagrams, following, image_of)
+    leads_to = {
+        leaf: [numbers[state] for state in targets(store.value(leaf))]
+        for leaf in diagrams.upwards
+        if store.is_leaf(leaf)
+    }
+    classes = _classes(diagrams, leads_to, image_of)
     members: list[list[State]] = [[] for _ in range(1 + max(classes))]
     for state, number in zip(numbers, classes, strict=True):
         members[number].append(state)
@@ -144,45 +145,58 @@ def smallest(
     return StateDiagrams(diagrams.variables, target, tuple(roots)), members
 
 
-def _classes(diagrams: StateDiagrams, following: Sequence[Set[int]], image_of: Image) -> list[int]:
+def _classes(diagrams: StateDiagrams, leads_to: Mapping[int, Iterable[int]], image_of: Image) -> list[int]:
     """Return the class of each state; classes are numbered in the order of their first states.
 
-    A round compares only states that lead to a state whose class has a new number.
+    A round compares only states that lead, as ``leads_to`` says of leaves, to a state whose class has a new number.
     """
-    sources: list[list[int]] = [[] for _ in following]
-    for state, others in enumerate(following):
-        for other in others:
-            sources[other].append(state)
-    classes, members = [0] * len(following), [set(range(len(following)))]
-    again: Iterable[int] = range(len(following))
-    while states := sorted(again):
+    store = diagrams.store
+    parents: dict[int, list[int]] = {diagram: [] for diagram in diagrams.upwards}
+    states_of: dict[int, list[int]] = {diagram: [] for diagram in diagrams.upwards}
+    for diagram in diagrams.upwards:
+        for child in () if store.is_leaf(diagram) else (store.low[diagram], store.high[diagram]):
+            parents[child].append(diagram)
+    for state, root in enumerate(diagrams.roots):
+        states_of[root].append(state)
+    leaves_to: list[list[int]] = [[] for _ in diagrams.roots]
+    for leaf, states in leads_to.items():
+        for state in states:
+            leaves_to[state].append(leaf)
+    classes, members = [0] * len(diagrams.roots), [set(range(len(diagrams.roots)))]
+    images: dict[Hashable, int] = {}
+    keys: dict[int, int] = {}  # of diagrams: equal where they lead to the same classes
+    changed: Iterable[int] = diagrams.upwards
+    while changed:
+        for diagram in changed:
+            low, high = keys.get(store.low[diagram]), keys.get(store.high[diagram])
+            is_leaf = store.is_leaf(diagram)
+            key = image_of(diagram, classes) if is_leaf else (store.variable[diagram], low, high)
+            keys[diagram] = low if low is not None and low == high else images.setdefault(key, len(images))
         parts: dict[tuple[int, int], list[int]] = {}
-        for state, key in zip(states, _keys(diagrams, states, classes, image_of), strict=True):
-            parts.setdefault((classes[state], key), []).append(state)
+        for state in sorted(state for diagram in changed for state in states_of[diagram]):
+            parts.setdefault((classes[state], keys[diagrams.roots[state]]), []).append(state)
         moved: list[int] = []
         for (number, _), part in sorted(parts.items(), key=lambda item: len(item[1])):
             if len(part) < len(members[number]):
                 members[number].difference_update(part)
+                for state in part:
+                    classes[state] = len(members)
                 members.append(set(part))
                 moved += part
-                for state in part:
-                    classes[state] = len(members) - 1
-        again = {source for state in moved for source in sources[state]}
+        changed = _above((leaf for state in moved for leaf in leaves_to[state]), parents)
     order: dict[int, int] = {}
     return [order.setdefault(number, len(order)) for number in classes]
 
 
-def _keys(diagrams: StateDiagrams, states: Iterable[int], classes: list[int], image_of: Image) -> list[int]:
-    """Return numbers for what the diagrams of some states lead to, equal where that is equal."""
-    images: dict[Hashable, int] = {}
-
-    def at_node(variable: int, low: int, high: int) -> int:
-        return low if low == high else images.setdefault((variable, low, high), len(images))
-
-    roots = tuple(diagrams.roots[state] for state in states)
-    return replace(diagrams, roots=roots).fold(
-        lambda leaf: images.setdefault(image_of(leaf, classes), len(images)), at_node
-    )
+def _above(leaves: Iterable[int], parents: Mapping[int, Iterable[int]]) -> list[int]:
+    """Return some leaves and all diagrams above them, children before their parents."""
+    found = set(leaves)
+    waiting = list(found)
+    while waiting:
+        new = [parent for parent in parents[waiting.pop()] if parent not in found]
+        found.update(new)
+        waiting += new
+    return sorted(found)
 
 
 def _unfold(

@@ -268,9 +268,7 @@ def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
     where = f"line {line + 1}, column {column + 1}" if "\n" in text else f"column {column + 1}"
     begin = max(0, column - SHOWN_BEFORE)
     part = whole[begin : column + SHOWN_BEFORE]
-    error = ModelError(f"{kind}, {where}: {message}\n    {part}\n    {' ' * (column - begin)}^")
-    error.place = place
-    return error
+    return ModelError(f"{kind}, {where}: {message}\n    {part}\n    {' ' * (column - begin)}^")
 
 
 def parse_trace(text: str) -> list[frozenset[str]]:

@@ -29,7 +29,7 @@ MAX_DRAWN = 300  # states; Graphviz takes minutes for more
 MAX_EDGES = 40  # between nodes; of more only an overview is drawn
 MAX_LINES = 8  # beside an edge
 PAGE_WIDTH = 900.0  # pixels
-MAX_BESIDE = 14  # states of a machine beside a map; larger ones have a drawing of their own
+MAX_BESIDE = 14  # states of a machine beside a map; larger ones are drawn alone
 LARGEST, GOOD, LEGIBLE = 1.1, 0.9, 0.75  # scales in pixels for a point: no larger; good enough; no smaller
 LIT = "#ffc44d"  # orange of Okabe and Ito's palette, lighter: black text stays legible on it
 
@@ -108,7 +108,7 @@ def _scene(dot: str) -> Scene:
     svg = _draw(dot, "svg").decode()
     head = re.search(r'viewBox="0\.00 0\.00 ([\d.]+) ([\d.]+)"', svg)
     if head is None:
-        raise SizeError("Graphviz has drawn a page without a size; expected a viewBox that begins at 0")
+        raise SizeError("Graphviz has rendered a page without a size; expected a viewBox that begins at 0")
     size = (float(head[1]), float(head[2]))
     elements = _SVG_NAMES.sub("", svg[svg.index("<g ") : svg.rindex("</svg>")])
     return Scene(*size, (Inset(0.0, 0.0, *size, size, elements, lambda scale: _draw(dot, "png", 72.0 * scale)),))
@@ -157,7 +157,7 @@ def _dot(machines: Sequence[Annotated], direction: str, lit: str | None) -> str:
     graph.node_attr.update(_NODE)
     graph.edge_attr.update(_EDGE)
     for i, item in enumerate(machines):
-        # A cluster has a layout of its own, which is worse: one machine is none.
+        # Graphviz lays out a cluster worse: one machine is none.
         part = graph if len(machines) == 1 else graph.add_subgraph(name=f"cluster{i}", color=PAPER)
         if item.title is not None:
             part.graph_attr.update(label=f"<{_wrapped(item.title, _TITLE_WIDTH)}>", labelloc="t", fontcolor=INK)

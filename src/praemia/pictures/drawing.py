@@ -1,4 +1,4 @@
-"""Something drawn: how maps, policies and machines are shown in notebooks, printed and saved."""
+"""Drawings: how maps, policies and machines are shown in notebooks, printed and saved."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Drawing:
 
     @cached_property
     def scene(self) -> Scene:
-        """What is drawn."""
+        """The scene that is rendered."""
         return self._make_scene()
 
     @property

@@ -44,7 +44,7 @@ def watched(episode: Episode) -> tuple[Step, ...]:
     return episode.steps[: ends[0] + 1] if ends else episode.steps
 
 
-def moments(episode: Episode) -> Iterator[Moment]:
+def story_of(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and the outcome of each step."""
     task, first, total = require_task(episode.task, "a moving map"), episode.steps[0], 0.0
     yield Moment(first.observation, first.machine_state, f"before step 1 of {task.max_steps}")
@@ -61,7 +61,7 @@ def moments(episode: Episode) -> Iterator[Moment]:
 
 
 def save_gif(episode: Episode, path: str | Path, on_progress: Callable[[int, int], None] | None = None) -> None:
-    """Write an episode as a GIF that plays for ever; ``on_progress`` is called with the frames done and all frames."""
+    """Write an episode as a GIF that repeats; ``on_progress`` is called with the frames done and all frames."""
     count = len(watched(episode)) + 1
     if count > MAX_FRAMES:
         raise SizeError(f"an episode of {count:,} frames is too long for a GIF; at most {MAX_FRAMES:,} are rendered")
@@ -74,7 +74,7 @@ def save_gif(episode: Episode, path: str | Path, on_progress: Callable[[int, int
 
 
 def save_images(images: Sequence[Any], path: str | Path, fps: float) -> None:
-    """Write images as a GIF that plays for ever."""
+    """Write images as a GIF that repeats."""
     buffer = io.BytesIO()
     times = [max(20, round(1000 / fps))] * (len(images) - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
@@ -86,7 +86,7 @@ def frames(episode: Episode) -> Iterator[Scene]:
 
     The machine stands beside the map if there is room, else below it.
     """
-    task, story, picture = episode.task, list(moments(episode)), task_picture(episode.task)
+    task, story, picture = episode.task, list(story_of(episode)), task_picture(episode.task)
     machine, (across, down) = task.machine, picture.extent
     cell, bare = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down), map_scene(picture)
     room: tuple[float, float, str] = (MAX_WIDTH - across * cell - GAP, down * cell + GAP, "TB")

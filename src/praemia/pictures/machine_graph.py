@@ -1,4 +1,4 @@
-"""What is drawn of a machine: its states and edges, few and short enough to be read.
+"""The graph of a machine to render: states and edges, few and short enough to be read.
 
 All outcomes from one state to another are one edge with several lines, ``guard | probability, reward``; each guard is
 true by itself. Three or more states in a row with equal steps are one node, *loop-1 … loop-20*.
@@ -57,7 +57,7 @@ def is_terminal(machine: RewardMachine, state: str) -> bool:
 
 
 def machine_graph(item: Annotated) -> MachineGraph:
-    """Return what is drawn of a machine. States with notes or faults stand alone."""
+    """Return the graph of a machine to render. States with notes or faults stand alone."""
     lines = edge_lines(item)
     nodes = _runs(item.machine, lines, {*item.state_notes, *(state for state, _ in item.wrong)})
     index = {state: i for i, node in enumerate(nodes) for state in node}
@@ -74,13 +74,13 @@ def edge_lines(item: Annotated) -> dict[str, list[EdgeLine]]:
     """Return the lines of all edges that leave each state; a step without a rule has one if its reward is not 0."""
     machine = item.machine
     lines: dict[str, list[EdgeLine]] = {state: [] for state in machine.states}
-    for rule in machine.exclusive_rules:
+    for rule in machine.rules:
         is_wrong = any(state == rule.source and rule.guard.holds(label) for state, label in item.wrong)
         guard = guard_text(rule.guard, machine.propositions)
         for out in rule.outcomes:
             note, has_reward = item.edge_note(rule, out), out.reward.mean > 0.0
             lines[rule.source].append(EdgeLine(out.target, edge_text(guard, out), has_reward, note, is_wrong))
-    ruled = {rule.source for rule in machine.exclusive_rules if rule.is_else}
+    ruled = {rule.source for rule in machine.rules if rule.is_else}
     for state in {*machine.states} - ruled if machine.idle_reward.mean else ():
         idle = Outcome(state, reward=machine.idle_reward)
         if (idle,) in machine.possible_outcomes(state):

@@ -138,7 +138,7 @@ class PolicyView:
 
     @property
     def darkest(self) -> float:
-        """The most visits of a place that is shown."""
+        """The maximal number of visits of a place that is shown."""
         return max(float(self.visits[list(self.states)].max(initial=0.0)), NEVER)
 
     @property

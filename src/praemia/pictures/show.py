@@ -74,7 +74,7 @@ def _drawing(view: PolicyView) -> Drawing:
 
 
 def _is_for(policy: Policy | Run, task: Task) -> bool:
-    """Return whether a policy was made for a task: by the task itself, if a run knows it, else by its name."""
+    """Return whether a policy was made for a task: by the task itself, if a run has it, else by its name."""
     if isinstance(policy, Run) and policy.task_text:
         try:
             return dump(TaskText(policy.task, policy.task_text).make()) == dump(task)

@@ -6,6 +6,7 @@ log or linear, and the two ends), so the page's script can read the values under
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +43,8 @@ ON_PAGE = Ink("var(--line)", "var(--soft)", lambda _: "var(--own)", lambda _: "v
 ON_PAPER = Ink("#dde1e6", GREY, lambda style: style.on_light, lambda style: f"{style.on_light}2b")
 
 
-class Part(NamedTuple):
-    """What is drawn of a learner; of nobody, if it has no title. ``tip`` is shown at the pointer."""
+class Layer(NamedTuple):
+    """Items of a learner; of the chart itself, if it has no title. ``tip`` is shown at the pointer."""
 
     items: Sequence[Item]
     title: str = ""
@@ -51,7 +52,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Axis:
+class Ruler:
     """A scale from values to pixels: linear or logarithmic, from ``first`` to ``last``, over some pixels."""
 
     first: float
@@ -66,63 +67,80 @@ class Axis:
             values, ends = np.log(np.maximum(values, 1e-300)), np.log(ends)
         return np.asarray(self.pixels * (values - ends[0]) / (ends[1] - ends[0]))
 
-    def ticks(self, most: int = 0) -> list[float]:
+    def ticks(self, limit: int = 0) -> list[float]:
         """Return a few round values between the ends; as many as fit, unless their number is given."""
-        most = most or max(MIN_TICKS, self.pixels // TICK_GAP)
-        return (_log_ticks if self.is_log else _linear_ticks)(self.first, self.last, most)
+        limit = limit or max(MIN_TICKS, self.pixels // TICK_GAP)
+        return (_log_ticks if self.is_log else _linear_ticks)(self.first, self.last, limit)
 
     def __str__(self) -> str:
         return f"{'log' if self.is_log else 'linear'} {self.first:.6g} {self.last:.6g}"
 
 
-def _linear_ticks(first: float, last: float, most: int) -> list[float]:
+class Plane(NamedTuple):
+    """The axes of a chart, across and up, in pixels of its drawing."""
+
+    across: Ruler
+    up: Ruler
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point lies; bands and bars of a few runs are cut off at the ends of the axis."""
+        height = min(max(float(self.up.places(np.array(y))), 0.0), float(self.up.pixels))
+        return LEFT + float(self.across.places(np.array(x))), TOP + self.up.pixels - height
+
+    def points(self, x: Floats, y: Floats) -> tuple[tuple[float, float], ...]:
+        """Return the points of a curve; what a log scale cannot show is left out."""
+        is_there = np.isfinite(y) & ((y > 0.0) | (not self.up.is_log))
+        return tuple(itertools.starmap(self.point, zip(x[is_there].tolist(), y[is_there].tolist(), strict=True)))
+
+
+def _linear_ticks(first: float, last: float, limit: int) -> list[float]:
     """Return a few multiples of 1, 2 or 5 times a power of ten between two values."""
-    rough = (last - first) / (most - 1)
+    rough = (last - first) / (limit - 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * 0.999)
     return [step * i for i in range(math.ceil(first / step - 1e-9), math.floor(last / step + 1e-9) + 1)]
 
 
-def _log_ticks(first: float, last: float, most: int) -> list[float]:
+def _log_ticks(first: float, last: float, limit: int) -> list[float]:
     """Return powers of ten between two values, or 1, 2 and 5 times these where there are few, or every other one."""
     if last / first < NARROW:
-        return _linear_ticks(first, last, most)
+        return _linear_ticks(first, last, limit)
     low, high = math.floor(math.log10(first)), math.ceil(math.log10(last))
     for factors, every in (((1.0, 2.0, 5.0), 1), ((1.0,), 1), ((1.0,), 2), ((1.0,), 3)):
         values = [factor * 10.0**power for power in range(low, high + 1, every) for factor in factors]
         inside = [value for value in values if first * 0.999 <= value <= last * 1.001]
-        if len(inside) <= most:
+        if len(inside) <= limit:
             break
     return inside
 
 
-def chart_parts(chart: Chart, style_of: Mapping[str, Style], ink: Ink, across: Axis, up: Axis) -> Iterator[Part]:
+def chart_layers(chart: Chart, style_of: Mapping[str, Style], ink: Ink, plane: Plane) -> Iterator[Layer]:
     """Draw a chart, without its title; the first polyline of a learner is its curve."""
-    yield Part([*_grid(chart, across, up, ink)])
+    yield Layer([*_grid(chart, plane, ink)])
     for curve in reversed(chart.curves):  # the first learner lies on top
-        yield Part([*_curve(curve, chart, style_of[curve.title], ink, across, up)], curve.title)
+        yield Layer([*_curve(curve, chart, style_of[curve.title], ink, plane)], curve.title)
     if chart.has_guide:
-        yield Part(_guide(across, up, ink))
+        yield Layer(_guide(plane, ink))
     for title, value in chart.published.items():
-        x, y = _place(value, PUBLISHED_HEIGHT, across, up)
+        x, y = plane.point(value, PUBLISHED_HEIGHT)
         colour = ink.curve(style_of[title]) if title in style_of else ink.text
         triangle = Line(((x - 4, y - 3), (x + 4, y - 3), (x, y + 4)), colour)
-        yield Part([triangle], title, f"{title}: {value:,g}")
+        yield Layer([triangle], title, f"{title}: {value:,g}")
 
 
 def chart_svg(chart: Chart, style_of: Mapping[str, Style]) -> Markup:
     """Return a chart as an SVG element of a page."""
-    across, up = chart_axes(chart)
+    plane = across, up = chart_axes(chart)
     label = escape(f"{chart.up} over {chart.across}" + (f": {chart.title}" if chart.title else ""))
     box = f'data-box="{LEFT} {TOP} {across.pixels} {up.pixels}" data-x="{across}" data-y="{up}"'
     drawn = []
-    for part in chart_parts(chart, style_of, ON_PAGE, across, up):
-        inside = "".join(map(element, part.items))
-        colour = style_of[part.title].colour if part.title in style_of else ""
-        if part.tip:
-            inside = f'<g class="published {colour}"><title>{escape(part.tip)}</title>{inside}</g>'
-        elif part.title:
-            inside = f'<g class="{colour}" data-learner="{escape(part.title)}">{inside}</g>'
+    for layer in chart_layers(chart, style_of, ON_PAGE, plane):
+        inside = "".join(map(element, layer.items))
+        colour = style_of[layer.title].colour if layer.title in style_of else ""
+        if layer.tip:
+            inside = f'<g class="published {colour}"><title>{escape(layer.tip)}</title>{inside}</g>'
+        elif layer.title:
+            inside = f'<g class="{colour}" data-learner="{escape(layer.title)}">{inside}</g>'
         drawn.append(inside)
     start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" {box}>'
     return Markup(start + "".join(drawn) + "</svg>")
@@ -143,7 +161,7 @@ def plots(charts: Sequence[Chart], style_of: Mapping[str, Style]) -> dict[str, A
     return {"legend": legend, "panels": [(chart, chart_svg(chart, style_of)) for chart in charts]}
 
 
-def chart_axes(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> tuple[Axis, Axis]:
+def chart_axes(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> Plane:
     """Return scales that hold the curves, on a chart of a size; bands of a few runs may leave it."""
     x = np.concatenate([*(curve.x for curve in chart.curves), [*chart.published.values()]])
     y = np.concatenate([*(curve.y for curve in chart.curves), [PUBLISHED_HEIGHT] * bool(chart.published)])
@@ -151,20 +169,21 @@ def chart_axes(chart: Chart, width: int = WIDTH, height: int = HEIGHT) -> tuple[
     reach = np.concatenate([y, *(np.clip(end, y.min() / 2.0, y.max() * 1.3) for end in ends)])
     wide, tall = width - LEFT - RIGHT, height - TOP - BOTTOM
     across = _axis(x, wide, chart.is_log_across, 1.15 if chart.has_points else 1.0)
-    return across, _axis(reach, tall, chart.is_log_up, 1.2 if chart.is_log_up else 1.04)
+    return Plane(across, _axis(reach, tall, chart.is_log_up, 1.2 if chart.is_log_up else 1.04))
 
 
-def _axis(values: NDArray[np.float64], pixels: int, is_log: bool, margin: float) -> Axis:
+def _axis(values: NDArray[np.float64], pixels: int, is_log: bool, margin: float) -> Ruler:
     """Return a scale that holds some values: from 0 if it is linear, else with a margin on both sides."""
     if not is_log:
-        return Axis(min(0.0, float(values.min())), max(0.0, margin * float(values.max())) or 1.0, pixels, False)
+        return Ruler(min(0.0, float(values.min())), max(0.0, margin * float(values.max())) or 1.0, pixels, False)
     positive = values[values > 0.0] if (values > 0.0).any() else np.array([1.0])
     first, last = float(positive.min()) / margin, float(positive.max()) * margin
-    return Axis(first, max(last, 2.0 * first), pixels, True)
+    return Ruler(first, max(last, 2.0 * first), pixels, True)
 
 
-def _grid(chart: Chart, across: Axis, up: Axis, ink: Ink) -> Iterator[Item]:
+def _grid(chart: Chart, plane: Plane, ink: Ink) -> Iterator[Item]:
     """Draw lines and ticks at round values, and say what the axes measure."""
+    across, up = plane
     right, bottom = LEFT + across.pixels, TOP + up.pixels
     ticks = sorted({x for curve in chart.curves for x in curve.x.tolist()}) if chart.has_points else across.ticks()
     for value, place in zip(ticks, across.places(np.array(ticks)).tolist(), strict=True):
@@ -186,38 +205,26 @@ def short(value: float) -> str:
     return f"{value:,g}" if value == int(value) else f"{value:g}"
 
 
-def _curve(curve: Curve, chart: Chart, style: Style, ink: Ink, across: Axis, up: Axis) -> Iterator[Item]:
+def _curve(curve: Curve, chart: Chart, style: Style, ink: Ink, plane: Plane) -> Iterator[Item]:
     """Draw a band, the line, and points with their bars."""
     if curve.ends is not None and not chart.has_points and not chart.is_log_up:
         low, high = curve.ends
-        there = _points(curve.x, high, across, up)
-        yield Line((*there, *reversed(_points(curve.x, low, across, up))), ink.band(style))
-    if len(points := _points(curve.x, curve.y, across, up)) > 0:
+        there = plane.points(curve.x, high)
+        yield Line((*there, *reversed(plane.points(curve.x, low))), ink.band(style))
+    if len(points := plane.points(curve.x, curve.y)) > 0:
         yield Line(points, ink.curve(style), STROKE, style.dash)
     if curve.ends is not None and chart.has_points:
         for x, y, low, high in zip(curve.x, curve.y, *curve.ends, strict=True):
-            (place, bottom), (_, top) = (_place(x, end, across, up) for end in (low, high))
+            (place, bottom), (_, top) = (plane.point(x, end) for end in (low, high))
             if math.isfinite(low + high):
                 yield Line(((place, bottom), (place, top)), ink.curve(style), 1.6)
-            yield Area(*_place(x, y, across, up), 6.0, 6.0, ink.curve(style), is_round=True)
+            yield Area(*plane.point(x, y), 6.0, 6.0, ink.curve(style), is_round=True)
 
 
-def _place(x: float, y: float, across: Axis, up: Axis) -> tuple[float, float]:
-    """Return where a point lies; bands and bars of a few runs are cut off at the ends of the axis."""
-    height = min(max(float(up.places(np.array(y))), 0.0), float(up.pixels))
-    return LEFT + float(across.places(np.array(x))), TOP + up.pixels - height
-
-
-def _points(x: Floats, y: Floats, across: Axis, up: Axis) -> tuple[tuple[float, float], ...]:
-    """Return the points of a curve; what a log scale cannot show is left out."""
-    is_drawn = np.isfinite(y) & ((y > 0.0) | (not up.is_log))
-    return tuple(_place(*point, across, up) for point in zip(x[is_drawn].tolist(), y[is_drawn].tolist(), strict=True))
-
-
-def _guide(across: Axis, up: Axis, ink: Ink) -> list[Item]:
+def _guide(plane: Plane, ink: Ink) -> list[Item]:
     """Draw a short line of slope ½ in the corner below the curves."""
-    low = 1.15 * up.first
+    low = 1.15 * plane.up.first
     ends = ((30.0, 1.0), (3.0, math.sqrt(10.0)))
-    (left, bottom), end = (_place(across.last / part, low * growth, across, up) for part, growth in ends)
+    (left, bottom), end = (plane.point(plane.across.last / part, low * growth) for part, growth in ends)
     text = Text(left - 3, bottom - 4, "√T", LETTERS, ink.text, anchor="end")
     return [Line(((left, bottom), end), ink.text, 1.0, (1.0, 2.0)), text]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.scene import GREY, Scene, Text, beside, flow, label, page
-from praemia.report.chart_svg import LEFT, LETTERS, ON_PAPER, TOP, chart_axes, chart_parts, key_line
+from praemia.report.chart_svg import LEFT, LETTERS, ON_PAPER, TOP, chart_axes, chart_layers, key_line
 from praemia.report.charts import Chart, regret_charts, return_chart
 from praemia.report.styles import styles
 from praemia.simulation.run import Run
@@ -30,8 +30,8 @@ def chart_figure(chart: Chart, title: str) -> Drawing:
 
 def _scene(chart: Chart, title: str) -> Scene:
     style_of = styles((curve.title, curve.learner) for curve in chart.curves)
-    across, up = chart_axes(chart, WIDTH, HEIGHT)
-    items = [item for part in chart_parts(chart, style_of, ON_PAPER, across, up) for item in part.items]
+    plane = across, up = chart_axes(chart, WIDTH, HEIGHT)
+    items = [item for layer in chart_layers(chart, style_of, ON_PAPER, plane) for item in layer.items]
     # Each last value stands beside the end of its curve, pushed apart where they would touch.
     right, y = LEFT + across.pixels, TOP + up.pixels + LABEL_GAP
     for curve in sorted(chart.curves, key=lambda curve: float(curve.y[-1])):

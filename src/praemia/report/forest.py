@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from praemia.report.chart_svg import Axis, short
+from praemia.report.chart_svg import Ruler, short
 from praemia.statistics.claims import Verdict
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.measures import Scale
@@ -25,7 +25,7 @@ WIDEST = 100.0  # times the largest estimate: the intervals of a few runs may re
 
 
 @dataclass(frozen=True)
-class Mark:
+class Whisker:
     """An interval, the learner that it belongs to, and the sample it rests on."""
 
     title: str
@@ -37,7 +37,7 @@ class Mark:
 class Forest:
     """Rows of intervals, each with a label, and the scale of the comparison."""
 
-    rows: Sequence[tuple[str, Sequence[Mark]]]
+    rows: Sequence[tuple[str, Sequence[Whisker]]]
     scale: Scale
     is_log: bool = True
 
@@ -47,7 +47,7 @@ class Forest:
         return all(len(marks) == 1 for _, marks in self.rows)
 
     @cached_property
-    def axis(self) -> Axis:
+    def axis(self) -> Ruler:
         """An axis of 100 units that holds all estimates, the null value, and the ends of intervals within reach."""
         intervals = [mark.interval for _, marks in self.rows for mark in marks]
         middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
@@ -57,15 +57,15 @@ class Forest:
         values += [end for end in ends if reach[0] < end < reach[1]]
         low, high = min(values), max(values)
         if self.is_log:
-            return Axis(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
+            return Ruler(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
         margin = 0.05 * (high - low) or 1.0
-        return Axis(low - margin, high + margin, PERCENT, False)
+        return Ruler(low - margin, high + margin, PERCENT, False)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Places and values on the axis; there are fewer where text stands beside it."""
-        most = FEW_TICKS if self.is_single else MAX_TICKS
-        return [(self.place(value), short(value)) for value in self.axis.ticks(most)]
+        limit = FEW_TICKS if self.is_single else MAX_TICKS
+        return [(self.place(value), short(value)) for value in self.axis.ticks(limit)]
 
     def place(self, value: float) -> float:
         """Return where a value lies, in percent of the width; NaN lies at the null value."""
@@ -81,7 +81,7 @@ def ratio_forest(rows: Mapping[str, Sequence[Series]], reference: str) -> Forest
         base = [series for series in members if series.title == reference]
         others = [(own.title, paired((own, *base))) for own in members if base and own.title != reference]
         marks = [
-            Mark(title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
+            Whisker(title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
             for title, samples in others
             if samples.shape[1] > 0
         ]
@@ -97,5 +97,5 @@ def verdict_forest(verdict: Verdict) -> Forest | None:
         return None
     (null, *_) = (scale.null for scale in scales)
     scale = Scale(null, null, null) if len(scales) > 1 else scales.pop()
-    rows = [(item.what, [Mark("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence]
+    rows = [(item.what, [Whisker("", item.sample.interval, str(item.sample.size))]) for item in verdict.evidence]
     return Forest(rows, scale, is_log=null > 0.0 and scale == Scale.ratio(null))

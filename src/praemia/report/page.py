@@ -16,7 +16,7 @@ from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.report.chart_svg import plots
 from praemia.report.charts import on_log_axes, regret_charts, returns_chart, scaling_chart, value_charts
-from praemia.report.forest import Forest, Mark, ratio_forest, verdict_forest
+from praemia.report.forest import Forest, Whisker, ratio_forest, verdict_forest
 from praemia.report.rendering import picture, render_page, resource
 from praemia.report.styles import Style, styles
 from praemia.report.tables import (
@@ -31,9 +31,9 @@ from praemia.report.tables import (
     returns_table,
     summary_table,
 )
-from praemia.statistics.claims import LOOKS, MAX_RUNS, MIN_RUNS, Verdict, check_claims
+from praemia.statistics.claims import ANALYSES, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
-from praemia.statistics.series import Series, Study, in_black_boxes, studies
+from praemia.statistics.series import Contents, Series, Study, read_folder
 from praemia.text_tables import Table, are, plural
 
 MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
@@ -42,15 +42,11 @@ MAX_PAIRS = 2_000
 MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
-def write_report(
-    store: Store, path: Path, found: Sequence[Study] | None = None, boxes: Sequence[Series] | None = None
-) -> None:
-    """Write the report on all runs of a folder: its studies and its runs in black boxes, unless they were read."""
-    found = studies(store) if found is None else found
-    boxes = in_black_boxes(store) if boxes is None else boxes
-    experiment = store.experiment()
+def write_report(store: Store, path: Path, contents: Contents | None = None) -> None:
+    """Write the report on all runs of a folder; ``contents`` are these, where they have been read already."""
+    contents, experiment = contents or read_folder(store), store.experiment()
     title = "What the runs in this folder say" if experiment is None else experiment.title
-    write_whole(path, _report(found, boxes, title, list(store.damaged.values())), within=path.parent)
+    write_whole(path, _report(*contents, title, list(store.damaged.values())), within=path.parent)
 
 
 def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damaged: Sequence[str]) -> bytes:
@@ -76,7 +72,7 @@ def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damage
         tasks=_tasks(groups),
         made=_made(members),
         record=RECORD,
-        rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "looks": LOOKS},
+        rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "analyses": ANALYSES},
         script=resource("report.js"),
     )
 
@@ -125,7 +121,7 @@ def _ratios(study: Study, reference: str) -> Forest | None:
         return ratio_forest(_shown(study), reference)
     others = {study.titles[column]: ratio for column, ratio in ratios_to_reference(study).items()}
     others.pop(reference, None)
-    return Forest([(title, [Mark(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
+    return Forest([(title, [Whisker(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
 
 
 def _styles(study: Study) -> dict[str, Style]:

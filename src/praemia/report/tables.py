@@ -115,7 +115,7 @@ def reference_of(study: Study) -> int:
 
 
 def has_kinds(study: Study) -> bool:
-    """Tell whether tasks are samples of kinds, and learners are to be compared over them."""
+    """Return whether tasks are samples of kinds, and learners are to be compared over them."""
     return len({study.kind(row) for row in range(len(study.tasks))}) < len(study.tasks)
 
 

@@ -1,7 +1,7 @@
 """See a learner learn: one HTML page with a slider over the plans of a run.
 
 At most 60 plans are shown, close together at first: learners change most in their first episodes. Each is drawn as
-``show`` draws a policy; the page carries the drawings compressed, and a script puts one after the other into place.
+``show`` plots a policy; the page carries the drawings compressed, and a script puts one after the other into place.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class LearningPage:
     def html(self) -> str:
         """The whole page."""
         charts, first, is_exact = _charts(self), self.plans[0].view, isinstance(self.task, Task)
-        looks = styles([("plan", self.run.learner)]) | ({"optimum": STYLES["optimal"]} if is_exact else {})
+        style_of = styles([("plan", self.run.learner)]) | ({"optimum": STYLES["optimal"]} if is_exact else {})
         across, _ = first.picture.extent
         cell = min(LARGEST_CELL, max(PANEL, min(WIDEST, LEGIBLE_CELL * across)) / across)
         data = {"plans": [_plan_data(plan, cell, charts[0]) for plan in self.plans], "marker": [TOP, HEIGHT - BOTTOM]}
@@ -111,7 +111,7 @@ class LearningPage:
             notes=[note for note in (first.left_out, first.picture.caption) if note],
             so_far="regret before it" if is_exact else "mean return before it",
             basis="exact" if is_exact else "those of the model that the whole run estimates",
-            curves=plots(charts, looks),
+            curves=plots(charts, style_of),
             machine=picture(self.task.machine),
             scripts=[resource("report.js"), resource("watch.js")],
             own_style=resource("watch.css"),

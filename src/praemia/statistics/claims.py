@@ -24,7 +24,7 @@ from praemia.statistics.series import Study
 from praemia.text_tables import plural
 
 MIN_RUNS, MAX_RUNS = 8, 512
-LOOKS = 7  # at 8, 16, 32, 64, 128, 256 and 512 runs
+ANALYSES = 7  # at 8, 16, 32, 64, 128, 256 and 512 runs
 TOO_FEW = f"too few runs (at least {MIN_RUNS} are needed)"
 TOO_WIDE = "the intervals are too wide"
 FEW_DECIDE = "a few runs lose many times as much as the others"
@@ -107,9 +107,9 @@ def check_claims(study: Study) -> list[Verdict]:
 
 
 def bonferroni_level(question: str, comparisons: int) -> float:
-    """Return the confidence level of an interval with which all of a claim's hold together with 95%, at every look."""
+    """Return the level of an interval at which all of a claim's hold together with 95%, at every analysis."""
     sides = 2.0 if question in ("no less", "no more") else 1.0
-    return 1.0 - sides * (1.0 - CONFIDENCE) / (LOOKS * max(1, comparisons))
+    return 1.0 - sides * (1.0 - CONFIDENCE) / (ANALYSES * max(1, comparisons))
 
 
 def _check(claim: Claim, study: Study) -> Verdict:
@@ -183,19 +183,19 @@ def _decide(found: Sequence[Evidence], count: int) -> tuple[bool | None, str]:
     return None, (FEW_DECIDE if doubtful else TOO_WIDE) + where
 
 
-def next_look(runs: int) -> int:
-    """Return the number of runs at which to look next; the present one where there is no next."""
-    look = MIN_RUNS
-    while look <= runs:
-        look *= 2
-    return look if look <= MAX_RUNS else runs
+def next_analysis(runs: int) -> int:
+    """Return the number of runs at the next interim analysis; the present one where there is no next."""
+    size = MIN_RUNS
+    while size <= runs:
+        size *= 2
+    return size if size <= MAX_RUNS else runs
 
 
 def further_runs(verdicts: Iterable[Verdict]) -> dict[Cell, int]:
     """Return how many runs the open claims ask for, by row and column."""
     wanted: dict[Cell, int] = {}
     for item in (item for verdict in verdicts if verdict.more_runs_help for item in verdict.evidence):
-        look = next_look(item.sample.size)
-        if item.outcome is None and look > item.sample.size:
-            wanted.update({cell: max(look, wanted.get(cell, 0)) for cell in item.cells})
+        size = next_analysis(item.sample.size)
+        if item.outcome is None and size > item.sample.size:
+            wanted.update({cell: max(size, wanted.get(cell, 0)) for cell in item.cells})
     return wanted

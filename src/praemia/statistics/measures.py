@@ -57,7 +57,7 @@ class Scale(NamedTuple):
         return cls(null - margin, null, null + margin)
 
     def is_level(self, interval: Interval) -> bool:
-        """Tell whether an interval lies within the margin; one without width at the value does, whatever the margin."""
+        """Return whether an interval lies within the margin; one without width at the value always does."""
         is_null = interval.low == self.null == interval.high
         return is_null or (self.lower < interval.low and interval.high < self.upper)
 
@@ -94,7 +94,7 @@ class Sample(NamedTuple):
         return cls(interval, scale, samples.shape[1], signs=signs if has_long_tail else None)
 
     def is_doubtful(self, confidence: float) -> bool:
-        """Tell whether the interval rests on a few runs, and a sign test over seeds does not agree with it."""
+        """Return whether the interval rests on a few runs, and a sign test over seeds does not agree with it."""
         if self.signs is None:
             return False
         above, below = int((self.signs > 0.0).sum()), int((self.signs < 0.0).sum())
@@ -103,7 +103,7 @@ class Sample(NamedTuple):
 
 
 def did_not_converge(run: Run) -> bool:
-    """Tell whether a run is still losing at its end.
+    """Return whether a run is still losing at its end.
 
     Over the last half of its episodes it loses at least half as much per episode as over all of them, and its policies
     there are on average worse than the optimum by more than 1%. A learner that still explores at the end of a short

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,36 +153,38 @@ def group(runs: Iterable[Run]) -> list[Series]:
     return [Series.of(members) for members in groups.values()]
 
 
-def studies(store: Store) -> list[Study]:
-    """Read a folder: its experiment, group by group, and after it all other runs whose regret is known."""
-    experiment = store.experiment()
-    *found, others = gather(store, experiment.groups if experiment is not None else ())
-    return [study for study in (*found, others) if study.series]
+class Contents(NamedTuple):
+    """The runs of a folder: by group, and after them all others; and those in black boxes, whose regret is unknown."""
+
+    studies: list[Study]
+    boxes: list[Series]
 
 
-def in_black_boxes(store: Store) -> list[Series]:
-    """Read the runs of a folder whose regret cannot be known: those in black boxes."""
-    members = group(run for run in store.runs() if run.optimal_value is None)
-    members.sort(key=lambda own: (own.task, own.title))
-    names = told_apart([own.task for own in members], [Job.of(own.first).task.digest for own in members])
-    return [replace(own, task=name) for own, name in zip(members, names, strict=True)]
+def read_folder(store: Store) -> Contents:
+    """Read a folder, group by group as its experiment says."""
+    runs, experiment = list(store.runs()), store.experiment()
+    found = studies_of(runs, experiment.groups if experiment is not None else ())
+    boxes = group(sorted((run for run in runs if run.optimal_value is None), key=lambda run: (run.task, run.title)))
+    names = distinct_names([own.task for own in boxes], [Job.of(own.first).task.digest for own in boxes])
+    named = [replace(own, task=name) for own, name in zip(boxes, names, strict=True)]
+    return Contents([study for study in found if study.series], named)
 
 
-def gather(store: Store, groups: Sequence[Group]) -> list[Study]:
-    """Return a study for each group, and one more of the runs that belong to none."""
-    runs: dict[str, list[Run]] = {}
-    for run in store.runs():
+def studies_of(runs: Iterable[Run], groups: Sequence[Group]) -> list[Study]:
+    """Return a study for each group, and one more of the runs that belong to none, where regret is known."""
+    jobs: dict[str, list[Run]] = {}
+    for run in runs:
         if run.optimal_value is not None:
-            runs.setdefault(Job.of(run).digest, []).append(run)
-    found = [_study(wanted, runs) for wanted in groups]
+            jobs.setdefault(Job.of(run).digest, []).append(run)
+    found = [_study(wanted, jobs) for wanted in groups]
     used = {id(run) for study in found for series in study.series.values() for run in series.runs}
-    return [*found, _other_study([run for own in runs.values() for run in own if id(run) not in used])]
+    return [*found, _other_study([run for own in jobs.values() for run in own if id(run) not in used])]
 
 
 def _study(wanted: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
     """Collect the runs of a group, as many as there are of each cell."""
     series = {}
-    tasks = told_apart(
+    tasks = distinct_names(
         [setting.task.name for setting in wanted.settings],
         [f"{s.task.digest} {s.num_episodes} {s.num_steps}" for s in wanted.settings],
     )
@@ -199,9 +202,9 @@ def _other_study(runs: Sequence[Run]) -> Study:
     members = group(sorted(runs, key=lambda run: (run.task, run.seed)))
     jobs = [Job.of(series.first) for series in members]
     rows = [(job.task.digest, job.num_episodes, job.num_steps, job.rng_revision, job.seed[:1]) for job in jobs]
-    names = told_apart([_row_name(series) for series in members], [str(row) for row in rows])
+    names = distinct_names([_row_name(series) for series in members], [str(row) for row in rows])
     players = [json.dumps({**job.learner.data, "title": ""}, sort_keys=True) for job in jobs]
-    titles = told_apart([series.title for series in members], players)
+    titles = distinct_names([series.title for series in members], players)
     choice_of = {key: replace(job.learner, title=title) for key, job, title in zip(players, jobs, titles, strict=True)}
     columns, choices = list(choice_of), tuple(choice_of.values())
     settings = {row: Setting(job.task, choices) for row, job in zip(rows, jobs, strict=True)}
@@ -219,7 +222,7 @@ def _row_name(series: Series) -> str:
     return name if run.rng_revision == RNG_REVISION else f"{name}, random streams {run.rng_revision}"
 
 
-def told_apart(names: Sequence[str], keys: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str], keys: Sequence[str]) -> list[str]:
     """Add a number to the names that several different things have."""
     keys_of: dict[str, list[str]] = {}
     for name, key in zip(names, keys, strict=True):

@@ -21,7 +21,8 @@ def write_drn(task: Task) -> str:
 
 def _lines(task: Task, explicit: Product) -> Iterator[str]:
     starts = np.flatnonzero(explicit.start_probs).tolist()
-    is_random, halts, halted = len(starts) > 1, explicit.discount < 1.0, explicit.num_states
+    is_random, halts = len(starts) > 1, explicit.discount < 1.0
+    halted = explicit.num_states  # the index of the state in which an episode has halted
     within, bound = "within the horizon", f"C<={task.max_steps + is_random}"
     if task.horizon is None:
         within, bound = "without a horizon", 'F "halted"'
