@@ -1,7 +1,7 @@
 # Every command does its own set-up, the first time: about 2 min. Times are those of two idle cores.
 #
 #   make test         lint, types, import directions, tests                  about 5 min
-#   make test-slow    the slow studies and planted faults as well            about 40 min
+#   make test-slow    slow studies, planted faults and benchmarks as well    about 40 min
 #   make test-deep    deep learners, in an environment of their own          about 10 min, with 1.4 GB to install
 #   make test-versions  a task end to end with the oldest and the newest packages  about 2 min
 #   make coverage     the tests alone, and what they cover                   about 7 min
@@ -78,6 +78,7 @@ test-deep: export OMP_NUM_THREADS = 1
 test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
 	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k 'deep or away'
+	$(DEEP)/bin/python -m pytest tests/test_benchmarks.py -m slow -k deep
 
 # The oldest packages that pyproject.toml allows, and the newest, each in an environment of its own.
 test-versions:
@@ -92,7 +93,7 @@ test-versions:
 docs: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-# No test runs the benchmarks: their types tell when a name that they use has moved.
+# The benchmarks run in make test-slow alone: their types tell sooner when a name that they use has moved.
 BENCHMARK_TYPES = --follow-imports=silent --no-warn-return-any --allow-subclassing-any
 
 lint: $(VENV)/installed

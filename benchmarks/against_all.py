@@ -4,8 +4,8 @@
     python benchmarks/against_all.py psrl eqo --tasks 2
 
 Every learner has its usual setting. *At once* it makes a plan as soon as its own rule says that one is due, and not
-before the next episode. Ratios below 1 favour headroom: geometric means over drawn tasks of all kinds that nothing was
-chosen on, every kind counting once, with 95 % intervals over tasks within kinds.
+before the next episode. Ratios below 1 favour headroom: geometric means over held-out generated tasks of all kinds,
+every kind counting once, with 95 % intervals over tasks within kinds.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from praemia import Task, envs, learners, simulate
-from praemia.envs.generated_tasks import KINDS
+from praemia import Task, learners, simulate
+from praemia.envs.generated_tasks import KINDS, generated_task
 from praemia.experiments.loading import load_experiment
 from praemia.statistics.intervals import ratio_within_groups
 from praemia.text_tables import Table, number
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=3_000)
     asked = parser.parse_args()
-    tasks = {kind: [envs.drawn_task(kind, FIRST_SEED + i) for i in range(asked.tasks)] for kind in KINDS}
+    tasks = {kind: [generated_task(kind, FIRST_SEED + i) for i in range(asked.tasks)] for kind in KINDS}
     length = (asked.runs, asked.episodes)
     ours = {task.name: mean_regret(task, learners.make(OURS), *length) for group in tasks.values() for task in group}
     rows = []

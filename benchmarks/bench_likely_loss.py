@@ -8,6 +8,7 @@ Coverage counts how often the true loss is at most the likely one. Plans share d
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -38,11 +39,11 @@ LOOKS: dict[int, dict[str, Any]] = {  # of Okabe and Ito's palette
 ROUNDING = 1e-9
 
 
-def studied() -> Iterator[tuple[str, Task, range]]:
-    """Return the kind of each task, the task and the seeds of its datasets."""
-    for name in BUILT_IN:
-        yield "built-in tasks", make(name), range(12)
-    for seed in range(NUM_RANDOM):
+def studied(share: float) -> Iterator[tuple[str, Task, range]]:
+    """Yield the kind of each task, the task and the seeds of its datasets, or a share of them."""
+    for name in BUILT_IN[: max(1, round(share * len(BUILT_IN)))]:
+        yield "built-in tasks", make(name), range(max(1, round(share * 12)))
+    for seed in range(max(1, round(share * NUM_RANDOM))):
         yield "random tasks", random_task(12, 3, 3, horizon=10, seed=seed), range(1)
 
 
@@ -58,10 +59,10 @@ def held(task: Task, episodes: int, seed: int) -> list[tuple[bool, ...]]:
     return found
 
 
-def coverage() -> None:
-    """Print the coverage, and draw it."""
+def coverage(share: float, picture: Path) -> None:
+    """Print the coverage, and plot it."""
     found: dict[tuple[str, int], list[tuple[bool, ...]]] = {}
-    for kind, task, seeds in studied():
+    for kind, task, seeds in studied(share):
         for episodes in LOOKS:
             for seed in seeds:
                 found.setdefault((kind, episodes), []).extend(held(task, episodes, seed))
@@ -73,11 +74,11 @@ def coverage() -> None:
     everything = [plan for plans in found.values() for plan in plans]
     shares = "".join(f"{share:>8.1%}" for share in np.mean(everything, axis=0))
     print(f"{'all':<26}{len(everything):>8,}{shares}")
-    draw({key: np.mean(plans, axis=0) for key, plans in found.items()}, len(everything))
+    draw({key: np.mean(plans, axis=0) for key, plans in found.items()}, len(everything), picture)
 
 
-def draw(shares: dict[tuple[str, int], np.ndarray], num_plans: int) -> None:
-    """Draw stated against found, a panel for each kind of task."""
+def draw(shares: dict[tuple[str, int], np.ndarray], num_plans: int, picture: Path) -> None:
+    """Plot stated against found, a panel for each kind of task."""
     figure = new_figure(8.4, 3.9, f"The likely loss of {num_plans:,} plans against the truth")
     kinds = list(dict.fromkeys(kind for kind, _ in shares))
     for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True), kinds, strict=True):
@@ -91,8 +92,8 @@ def draw(shares: dict[tuple[str, int], np.ndarray], num_plans: int) -> None:
         axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     figure.axes[0].set_ylabel("found: the true loss is at most the likely one", fontsize=9)
     figure.axes[-1].legend(frameon=False, loc="lower right", fontsize=8)
-    PICTURE.write_bytes(render(figure, "svg"))
-    print(f"wrote {PICTURE.name}", file=sys.stderr)
+    picture.write_bytes(render(figure, "svg"))
+    print(f"wrote {picture.name}", file=sys.stderr)
 
 
 def speed() -> None:
@@ -110,5 +111,17 @@ def speed() -> None:
     )
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measure", choices=("coverage", "speed"))
+    parser.add_argument("--share", type=float, default=1.0, help="of the tasks and seeds")
+    parser.add_argument("--draw", type=Path, default=PICTURE)
+    chosen = parser.parse_args()
+    if chosen.measure == "speed":
+        speed()
+    else:
+        coverage(chosen.share, chosen.draw)
+
+
 if __name__ == "__main__":
-    {"coverage": coverage, "speed": speed}[sys.argv[1]]()
+    main()

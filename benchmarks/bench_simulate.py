@@ -1,4 +1,8 @@
-"""Time whole runs: 10,000 episodes in the 5 × 5 warehouse, and a few episodes in one with 50,176 observations."""
+"""Time whole runs: 10,000 episodes in the 5 × 5 warehouse, and a few episodes in one with 50,176 observations.
+
+python -m pytest benchmarks/bench_simulate.py
+python benchmarks/bench_simulate.py 224         # the memory held before the large run, and its peak, in bytes
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ def test_run_in_a_large_warehouse(benchmark: Any) -> None:
 
 def test_memory_of_a_run_in_a_large_warehouse(benchmark: Any) -> None:
     """Measure the peak memory of a separate process, and the share of the run; a policy alone takes 193 MiB there."""
-    command = [sys.executable, Path(__file__)]
+    command = [sys.executable, __file__, str(LARGE)]
     ran = benchmark.pedantic(subprocess.run, (command,), {"capture_output": True, "check": True}, rounds=1)
     before, peak = map(int, ran.stdout.split())
     benchmark.extra_info.update({"held before, MiB": before // MIB, "peak, MiB": peak // MIB})
@@ -48,7 +52,7 @@ def peak_memory() -> int:
 
 
 if __name__ == "__main__":
-    small, large = envs.make("warehouse-3"), envs.make(f"warehouse-{LARGE}")
+    small, large = envs.make("warehouse-3"), envs.make(f"warehouse-{sys.argv[1]}")
     simulate(small, learners.make("ucbvi-prm"), 20)
     held = peak_memory()
     simulate(large, learners.make("ucbvi-prm"), 20, seed=1)

@@ -17,7 +17,7 @@ from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.tasks.task import Task
 
 GIB = 1 << 30
-SIZES = {"small": (50, 10, 100), "large": (200, 20, 100), "huge": (500, 50, 20)}
+SIZES = {"tiny": (10, 4, 10), "small": (50, 10, 100), "large": (200, 20, 100), "huge": (500, 50, 20)}
 KINDS = [(many, dense) for many in (False, True) for dense in (False, True)]
 
 

@@ -1,10 +1,11 @@
 """Measure how loose certificates are: the bound, the likely loss and the true loss of plans from the same data.
 
-python benchmarks/certificates.py
+python benchmarks/certificates.py [--tasks warehouse-4 …] [--episodes 300 1000 …]
 """
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from typing import Any
 
@@ -30,11 +31,15 @@ def hidden(dataset: Dataset) -> Dataset:
 
 
 def main() -> None:
-    for name in TASKS:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--tasks", nargs="+", default=TASKS)
+    parser.add_argument("--episodes", type=int, nargs="+", default=BUDGETS)
+    chosen = parser.parse_args()
+    for name in chosen.tasks:
         task = make(name)
         machines = list(machine_family(task.machine.propositions, NUM_MACHINES).values())
         print(f"\n{name}, mean over {NUM_MACHINES} machines: proven; proven with hidden labels; likely loss; true loss")
-        for episodes in BUDGETS:
+        for episodes in chosen.episodes:
             data = explore(task, num_episodes=episodes, seed=0)
             plans = [plan_from(data, machine) for machine in machines]
             unknown = [plan_from(hidden(data), machine).certificate.bound for machine in machines]

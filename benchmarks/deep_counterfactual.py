@@ -3,10 +3,10 @@
     .venv-deep/bin/python benchmarks/deep_counterfactual.py                  DQN in the warehouse, SAC in a square
     .venv-deep/bin/python benchmarks/deep_counterfactual.py --study pycrm    against PyCRM (package pyrewardmachines)
 
-A run is a file in results/deep: what is there is not done again. A score is the exact value of the greedy policy in the
-warehouse, and the mean return of 20 episodes in the square. A learner has reached a return where three scores in
-a row are at least that; one that never has counts as having reached it at its last step, so that the ratio is, if
-anything, too small. Ratios are of mean numbers of steps, over runs with the same seeds, with 95 % intervals.
+A run is a file in results/deep (--folder): what is there is not done again. A score is the exact value of the greedy
+policy in the warehouse, and the mean return of 20 episodes in the square. A learner has reached a return where three
+scores in a row are at least that; one that never has counts as having reached it at its last step, so that the ratio
+is, if anything, too small. Ratios are of mean numbers of steps, over runs with the same seeds, with 95 % intervals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,7 @@ from praemia.deep import counterfactual_replay
 from praemia.report.styles import styles
 from praemia.statistics.intervals import quotient_interval
 
-FOLDER = Path("results") / "deep"
 EVERY = 250  # steps between two scores
-SEEDS = range(8)
 EPISODES = 20  # of a score in the square
 WITH, WITHOUT, PYCRM = "with counterfactuals", "without", "PyCRM"
 FOR_DQN = {
@@ -152,15 +150,15 @@ def make_agent(study: str, arm: str, seed: int) -> tuple[Any, Callable[[Any], fl
     )
 
 
-def play(study: str, arm: str, seed: int) -> Path:
+def play(folder: Path, study: str, arm: str, seed: int, num_steps: int) -> Path:
     """Do a run, unless it is there, and return its file."""
-    path = FOLDER / study / f"{arm.replace(' ', '-')}-{seed}.json"
+    path = folder / study / f"{arm.replace(' ', '-')}-{seed}.json"
     if path.exists():
         return path
     torch.set_num_threads(1)
     agent, score = make_agent(study, arm, seed)
     scores, begun = Scores(score), time.process_time()
-    agent.learn(STUDIES[study].steps, callback=scores)
+    agent.learn(num_steps, callback=scores)
     record = {"scores": scores.values, "cpu_seconds": time.process_time() - begun}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))
@@ -175,9 +173,8 @@ def reached(scores: list[float], goal: float) -> int | None:
     return int(runs[0] + 1) * EVERY if len(runs) else None
 
 
-def tell(name: str, curves: dict[str, NDArray[np.float64]], seconds: dict[str, float]) -> None:
+def tell(study: Study, curves: dict[str, NDArray[np.float64]], seconds: dict[str, float]) -> None:
     """Print a study's table."""
-    study = STUDIES[name]
     steps = {arm: [reached(list(scores), study.goal) for scores in found] for arm, found in curves.items()}
     filled = {arm: [study.steps if step is None else step for step in found] for arm, found in steps.items()}
     print(f"\n{study.title}: steps until the return is {study.goal}, {len(steps[WITH])} seeds, {study.steps:,} steps")
@@ -210,18 +207,25 @@ def draw(found: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--study", action="append", choices=STUDIES, help="default: warehouse and square")
+    parser.add_argument("--folder", type=Path, default=Path("results") / "deep")
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--steps", type=int, help="in place of the study's")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--draw", type=Path, help="an SVG or PNG of the curves")
     chosen = parser.parse_args()
     found: dict[str, dict[str, NDArray[np.float64]]] = {}
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
         for name in chosen.study or ["warehouse", "square"]:
-            study = STUDIES[name]
-            waiting = {arm: [pool.submit(play, name, arm, seed) for seed in SEEDS] for arm in study.arms}
+            study, seeds = STUDIES[name], range(chosen.seeds)
+            study = replace(study, steps=chosen.steps or study.steps)
+            waiting = {
+                arm: [pool.submit(play, chosen.folder, name, arm, seed, study.steps) for seed in seeds]
+                for arm in study.arms
+            }
             records = {arm: [json.loads(run.result().read_text()) for run in runs] for arm, runs in waiting.items()}
             found[name] = {arm: np.array([record["scores"] for record in own]) for arm, own in records.items()}
             seconds = {arm: float(np.mean([record["cpu_seconds"] for record in own])) for arm, own in records.items()}
-            tell(name, found[name], seconds)
+            tell(study, found[name], seconds)
     if chosen.draw is not None:
         draw(found, chosen.draw)
 

@@ -1,7 +1,8 @@
-"""How long inferring a machine takes: 10,000 traces of random play. Run with: python benchmarks/infer_traces.py"""
+"""How long inferring a machine takes from traces of random play: python benchmarks/infer_traces.py [--traces 10000]"""
 
 from __future__ import annotations
 
+import argparse
 import time
 
 import numpy as np
@@ -16,15 +17,18 @@ TASKS = (
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--traces", type=int, default=10_000)
+    num_traces = parser.parse_args().traces
     for task in TASKS:
         shape = (task.max_steps, task.num_machine_states, task.num_observations, task.num_actions)
         uniform = np.full(shape, 1 / task.num_actions)
-        episodes = (praemia.rollout(task, uniform, seed=seed) for seed in range(10_000))
+        episodes = (praemia.rollout(task, uniform, seed=seed) for seed in range(num_traces))
         traces = [[(step.label, step.reward) for step in episode] for episode in episodes]
         began = time.perf_counter()
         inference = praemia.infer(traces)
         seconds = time.perf_counter() - began
-        steps = f"10,000 traces of {task.horizon} steps"
+        steps = f"{num_traces:,} traces of {task.horizon} steps"
         print(f"{task.name:<16} {steps}: {seconds:5.1f} s, {inference.machine.num_states} states")
 
 

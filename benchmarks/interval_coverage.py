@@ -3,12 +3,12 @@
 Draws samples of 8, 16 and 64 runs from a pool; the truth is the pool's mean, or ratio of means. Runs are kept in a
 folder and not repeated.
 
-    .venv/bin/python benchmarks/interval_coverage.py [FOLDER]
+    .venv/bin/python benchmarks/interval_coverage.py [FOLDER] [--runs 400] [--episodes 10000] [--trials 1000]
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ from praemia.statistics.series import group, paired
 from praemia.text_tables import Table
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
-RUNS, EPISODES, TRIALS, RESAMPLES = 400, 10_000, 1000, 999
+RESAMPLES = 999
 BEST = "UCRL2-RM-B 0.03"
 SIZES = (8, 16, 64)
 
@@ -60,7 +60,7 @@ def scipy_bootstrap(method: Any) -> Callable[[Floats], Ends]:
         rng = np.random.default_rng(0)
         found = [
             stats.bootstrap((part,), np.mean, axis=1, n_resamples=RESAMPLES, method=method, rng=rng).confidence_interval
-            for part in np.array_split(samples, 20)  # in parts, to save memory
+            for part in np.array_split(samples, -(-len(samples) // 50))  # in parts, to save memory
         ]
         return Ends(np.concatenate([f.low for f in found]), np.concatenate([f.high for f in found]))
 
@@ -95,27 +95,33 @@ def ratio_coverage(pool: Floats, picks: NDArray[np.int64], confidence: float) ->
     return f"{np.mean([i.low <= truth <= i.high for i in found]):.3f}"
 
 
-def pools(folder: str) -> dict[str, Floats]:
-    """Play what is missing; return the final regrets float64[2, RUNS] of UCRL2-RM-B 0.03 and Headroom on each task."""
+def pools(folder: str, runs: int, episodes: int) -> dict[str, Floats]:
+    """Play what is missing; return the final regrets float64[2, runs] of UCRL2-RM-B 0.03 and Headroom on each task."""
     choices = (LearnerChoice.of("ucrl2-rm-b", BEST, bonus_scale=0.03), LearnerChoice.of("headroom"))
     store, found = Store.create(folder), {}
     for task in TASKS:
-        jobs = [Job(TaskText.builtin(task), choice, EPISODES, (0, run)) for run in range(RUNS) for choice in choices]
+        jobs = [Job(TaskText.builtin(task), choice, episodes, (0, run)) for run in range(runs) for choice in choices]
         run_into_store(jobs, store, keep_policies=False)
         found[task] = paired(group(run for job in jobs if (run := store.read(job)) is not None))
     return found
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", default="results-coverage")
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--episodes", type=int, default=10_000)
+    parser.add_argument("--trials", type=int, default=1_000)
+    chosen = parser.parse_args()
     verdict = bonferroni_level("above", 1)
     header = ("task", "runs", *METHODS, "ratio", f"ratio at {100 * verdict:.1f} %")
     rows = []
-    for task, pool in pools(sys.argv[1] if len(sys.argv) > 1 else "results-coverage").items():
+    for task, pool in pools(chosen.folder, chosen.runs, chosen.episodes).items():
         for size in SIZES:
-            picks = np.random.default_rng(size).integers(0, pool.shape[1], (TRIALS, size))
+            picks = np.random.default_rng(size).integers(0, pool.shape[1], (chosen.trials, size))
             alone = [method(pool[1, picks]).coverage(pool[1].mean()) for method in METHODS.values()]
             rows.append((task, str(size), *alone, *(ratio_coverage(pool, picks, c) for c in (0.95, verdict))))
-    print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of headroom,")
+    print(f"coverage of 95 % intervals, {chosen.trials} samples from {chosen.runs} runs: the mean regret of headroom,")
     print(f"and the ratio of {BEST} to it, seed by seed, by t on the log scale\n")
     print(Table(header, rows), end="")
 

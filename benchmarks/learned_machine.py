@@ -1,6 +1,6 @@
 """What it costs not to know the machine: regret when its chances and rewards are learned, over that when it is known.
 
-python benchmarks/learned_machine.py [--runs 16] [--episodes 10000]
+python benchmarks/learned_machine.py [--tasks riverswim-5 …] [--runs 16] [--episodes 10000]
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ def final_regrets(task: str, name: str, runs: int, episodes: int, **parameters: 
 def main() -> None:
     """Print a line for each task and learner."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", nargs="+", default=TASKS)
     parser.add_argument("--runs", type=int, default=16)
     parser.add_argument("--episodes", type=int, default=10_000)
     asked = parser.parse_args()
     size, rows = (asked.runs, asked.episodes), []
-    for task in TASKS:
+    for task in asked.tasks:
         for name in LEARNERS:
             print(f"playing {name} on {task}", file=sys.stderr)
             known = final_regrets(task, name, *size)

@@ -1,12 +1,13 @@
 """How well deterministic machines are merged from random traces, beside RPNI (Oncina and García 1992).
 
-Twenty machines like a message broker with two clients, of 17 or 18 states and 10 inputs; traces of 30 random inputs
+Machines like a message broker with two clients, of 17 or 18 states and 10 inputs; traces of 30 random inputs
 each. A word of 30 further random inputs is wrong if a model answers it otherwise than the machine, or not at all.
-Run with: python benchmarks/merge_states.py
+Run with: python benchmarks/merge_states.py [--machines 20] [--traces 300 1000]
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Sequence
 from itertools import count, islice, product
@@ -16,7 +17,7 @@ import numpy as np
 from praemia.inference.merging import fold_states
 from praemia.inference.reading import as_traces
 
-NUM_MACHINES, NUM_TRACES, LENGTH, NUM_TESTS = 20, (300, 1_000), 30, 200
+LENGTH, NUM_TESTS = 30, 200
 ACTIONS = ("connect", "disconnect", "subscribe", "unsubscribe", "publish")
 INPUTS = tuple(product((0, 1), ACTIONS))
 
@@ -171,17 +172,22 @@ def merged(traces: Sequence[Sequence[Step]]) -> Model:
     return moves, outputs
 
 
-def brokers() -> list[Model]:
-    """Draw machines of 17 or 18 states."""
+def brokers(num_machines: int) -> list[Model]:
+    """Sample machines of 17 or 18 states."""
     drawn = (minimal(Broker(np.random.default_rng(seed))) for seed in count())
-    return list(islice((model for model in drawn if 17 <= len(model[0]) <= 18), NUM_MACHINES))
+    return list(islice((model for model in drawn if 17 <= len(model[0]) <= 18), num_machines))
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--machines", type=int, default=20)
+    parser.add_argument("--traces", type=int, nargs="+", default=[300, 1_000])
+    chosen = parser.parse_args()
+    truths = brokers(chosen.machines)
     methods: dict[str, Callable[[Sequence[Sequence[Step]]], Model]] = {"RPNI": rpni, "praemia": merged}
-    for num_traces, (name, method) in product(NUM_TRACES, methods.items()):
+    for num_traces, (name, method) in product(chosen.traces, methods.items()):
         sizes, wrong, seconds = [], [], []
-        for number, truth in enumerate(brokers()):
+        for number, truth in enumerate(truths):
             words = np.random.default_rng([number, 1]).integers(len(INPUTS), size=(num_traces + NUM_TESTS, LENGTH))
             answers = [play(truth, word) or [] for word in words.tolist()]
             began = time.process_time()

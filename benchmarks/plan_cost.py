@@ -1,6 +1,6 @@
 """Measure how the cost of a plan grows: time against observed successors × machine states × horizon.
 
-    python benchmarks/plan_cost.py
+    python benchmarks/plan_cost.py [--learners ucbvi-prm headroom] [--sweeps horizon …] [--rounds 7]
 
 Grids with a chain machine in which every transition was seen a few times. Varies one size at a time, then all, and fits
 x in time ~ work^x on a log–log scale to the best time of several rounds, in which the sizes take turns.
@@ -68,11 +68,12 @@ def main() -> None:
     """Fit and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", nargs="+", default=["ucbvi-prm", "headroom"])
+    parser.add_argument("--sweeps", nargs="+", choices=SWEEPS, default=list(SWEEPS))
     parser.add_argument("--rounds", type=int, default=7)
     chosen = parser.parse_args()
     for name in chosen.learners:
-        for varied, sizes in SWEEPS.items():
-            exponent, cost = fit(name, sizes, chosen.rounds)
+        for varied in chosen.sweeps:
+            exponent, cost = fit(name, SWEEPS[varied], chosen.rounds)
             shown = ", ".join(f"{ns:.2f}" for ns in cost)
             print(f"{name:12} {varied:16} exponent {exponent:.3f}   ns per successor, machine state and step: {shown}")
 

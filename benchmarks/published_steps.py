@@ -26,7 +26,6 @@ from praemia.text_tables import plural
 LEARNERS = ("qr-max", "crm", "q-learning")
 TASKS = tuple(f"office-map1-exp{exp}" for exp in range(1, 6))
 TEST_EVERY = 1_000
-LENGTH = 4  # times the published steps
 
 
 def play(task: TaskText, choice: LearnerChoice, num_steps: int, seed: int, horizon: int | None) -> float:
@@ -41,6 +40,7 @@ def main() -> None:
     parser.add_argument("--task", nargs="+", default=list(TASKS))
     parser.add_argument("--learner", nargs="+", default=list(LEARNERS))
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--length", type=float, default=4.0, help="of a run, in published steps")
     parser.add_argument("--horizon", type=int, help="in place of the suite's; 1,000 was published")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, default=None, help="write the numbers to this file too")
@@ -55,7 +55,10 @@ def main() -> None:
                 figure = setting.published.get(choice.title)
                 if name not in chosen.task or choice.name not in chosen.learner or figure is None:
                     continue
-                jobs = [(setting.task, choice, LENGTH * figure, seed, chosen.horizon) for seed in range(chosen.runs)]
+                jobs = [
+                    (setting.task, choice, int(chosen.length * figure), seed, chosen.horizon)
+                    for seed in range(chosen.runs)
+                ]
                 steps = np.array(list(pool.map(play, *zip(*jobs, strict=True))))
                 late = f" ({plural(int(np.isinf(steps).sum()), 'run')} never)" if np.isinf(steps).any() else ""
                 passed = steps[np.isfinite(steps)]

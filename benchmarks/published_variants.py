@@ -17,7 +17,6 @@ from released_learners import METHODS, Protocol, steps_to_pass, world_of
 from praemia import envs
 from praemia.experiments.loading import load_experiment
 
-LENGTH = 4  # times the published steps
 DISCOUNT = 0.95
 VARIANTS = {
     "released": Protocol(),
@@ -37,7 +36,7 @@ VARIANTS = {
 }
 
 
-def ratio(variant: str, exp: int, method: str, num_runs: int) -> str:
+def ratio(variant: str, exp: int, method: str, num_runs: int, length: float) -> str:
     """Return our steps ÷ the published ones, and how many runs never passed."""
     name = f"office-map1-exp{exp}"
     setting = next(own for own in load_experiment("office").groups[0].settings if own.task.name == name)
@@ -47,7 +46,8 @@ def ratio(variant: str, exp: int, method: str, num_runs: int) -> str:
     if protocol.horizon == 0:
         protocol = protocol._replace(horizon=setting.task.make().max_steps)
     world, number = world_of(task), METHODS.index(method)
-    steps = np.array([steps_to_pass(world, number, protocol, LENGTH * published, seed) for seed in range(num_runs)])
+    budget = int(length * published)
+    steps = np.array([steps_to_pass(world, number, protocol, budget, seed) for seed in range(num_runs)])
     passed = steps[np.isfinite(steps)]
     late = f" ({num_runs - len(passed)})" if len(passed) < num_runs else ""
     return f"{passed.mean() / published:.2f}{late}" if len(passed) else f"–{late}"
@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--exp", nargs="+", type=int, default=[1, 2, 3, 4, 5])
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--length", type=float, default=4.0, help="of a run, in published steps")
     chosen = parser.parse_args()
     print("| variant | method |" + "".join(f" exp{exp} |" for exp in chosen.exp))
     print("|---|---|" + "---|" * len(chosen.exp))
@@ -66,7 +67,7 @@ def main() -> None:
         for method in chosen.method:
             print(f"| {variant} | {method} |", end="", flush=True)
             for exp in chosen.exp:
-                print(f" {ratio(variant, exp, method, chosen.runs)} |", end="", flush=True)
+                print(f" {ratio(variant, exp, method, chosen.runs, chosen.length)} |", end="", flush=True)
             print(flush=True)
 
 

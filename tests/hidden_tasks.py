@@ -1,4 +1,4 @@
-"""Tasks as black boxes: the same labelled MDP, played through Gymnasium."""
+"""Tasks as black boxes, the same labelled MDP played through Gymnasium, and a black box in which nothing happens."""
 
 from __future__ import annotations
 
@@ -30,6 +30,19 @@ class Hidden(gymnasium.Env):
         before, self.here = self.here, int(self.np_random.choice(len(self.start), p=self.probs[self.here, action]))
         self.moves.append((before, int(action), self.here))
         return self.here, 0.0, False, False, {}
+
+
+class Still(gymnasium.Env):
+    """An environment in which nothing moves."""
+
+    def __init__(self, num_observations: int = 2, num_actions: int = 2) -> None:
+        self.observation_space, self.action_space = Discrete(num_observations), Discrete(num_actions)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        return 0, 0.0, False, False, {}
 
 
 def hide(task: Task) -> BlackBox:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate, product
 from math import e, log, sqrt
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -170,12 +169,8 @@ class _Model:
     """Sizes, τ and φ of a task by number."""
 
     def __init__(self, task: Task) -> None:
-        self.O, self.A, self.Q, self.H = (
-            task.num_observations,
-            task.num_actions,
-            task.num_machine_states,
-            task.horizon,
-        )
+        self.O, self.A = task.num_observations, task.num_actions
+        self.Q, self.H = task.num_machine_states, task.horizon
         self.task = task
         self.states = list(product(range(self.Q), range(self.O)))
         self.moves = cache(self._moves)
@@ -217,23 +212,6 @@ def _row(transitions: Counter[Any], source: tuple[int, ...]) -> dict[Any, int]:
 def _variance(probs: dict[Any, float], values: dict[Any, float]) -> float:
     mean = sum(probs[z] * values[z] for z in probs)
     return sum(probs[z] * (values[z] - mean) ** 2 for z in probs)
-
-
-def with_worth(task: Task, diary: Diary, worth: Callable[[float, float, Any], float]) -> tuple[Values, Values]:
-    """Return Q = min{H − h, worth(p̂Y, √Var_p̂(Y), n)} and V, Y = φ + W; a pair never visited is worth H − h."""
-    model = _Model(task)
-
-    def action_value(values: Values, h: int, m: int, o: int, a: int) -> float:
-        row = {z: count for (z,), count in _row(diary.transitions, (o, a)).items()}
-        n, cap = sum(row.values()), float(model.H - h)
-        if n == 0:
-            return cap
-        p_hat = {z: count / n for z, count in row.items()}
-        y = {z: model.phi(m, o, a, z) + model.w(values, h + 1, m, o, a, z) for z in row}
-        mean = sum(p_hat[z] * y[z] for z in row)
-        return min(cap, float(worth(mean, sqrt(_variance(p_hat, y)), SimpleNamespace(visits=float(n)))))
-
-    return model.backward(action_value)
 
 
 def ucbvi_prm(

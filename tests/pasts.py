@@ -22,6 +22,7 @@ CLOSE = 1e-12
 class Keeping(Learner):
     """Play at random and keep what was shown at the last plan."""
 
+    sees: str = "observations"  # type: ignore[misc]
     learn_machine: bool = False  # type: ignore[misc]
     uses_steps: ClassVar[bool] = True
     shown: ClassVar[list[Any]] = []

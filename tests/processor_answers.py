@@ -4,7 +4,7 @@
 docs/concepts/reproducibility.md: the same bits on all x86 processors, or only on one machine. There is also a probe of
 what the process computes with: if it differs, so does the arithmetic under the package.
 
-The task has 41 starts, because BLAS kernels agree on short sums. Its probabilities are quotients of whole numbers.
+The task has 41 starts, because BLAS kernels agree on short sums. Its probabilities are quotients of integers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ from praemia.tasks.task import Task
 
 NUM_STARTS, NUM_HUBS, NUM_ACTIONS = 41, 5, 3
 EPISODES = 12
-# What draws gammas, and what takes logarithms while it plans: other processors may decide otherwise.
+# With machine states for several vectors, and with more pairs than an int16 counts; with the horizons.
+WIDE_TASKS = (("random-4x2x21-0", 4), ("riverswim-17000", 1))
+WIDE_RUNS = "random-16x2x9-1"  # machine states for more than one vector, and PSRL breaks sticks
+# What samples gammas, and what takes logarithms while it plans: other processors may decide otherwise.
 BY_DRAWING = ("psrl", "opsrl", "told-support")
 BY_LOGARITHMS = ("ucrl2-rm-l", "ucrl2-rm-b")
 CLOSE = "certificate"
@@ -134,6 +137,9 @@ def of_learners(task: Task) -> Iterator[tuple[str, str]]:
     players |= {"backing up": BackingUp(), "with a bonus": WithBonus()}
     for name, player in players.items():
         yield name, of_run(simulate(task, player, EPISODES, 2))
+    wide = envs.make(WIDE_RUNS, horizon=3)
+    for name, player in players.items():
+        yield f"{name}, in {WIDE_RUNS}", of_run(simulate(wide, player, 6, 2))
     river = envs.make("riverswim-5", horizon=4)  # every pair is visited soon, so that bonuses matter
     for name in ("headroom", "headroom that learns the machine", "backing up", "with a bonus", *BY_LOGARITHMS):
         yield f"{name}, in a river", of_run(simulate(river, players[name], 20, 2))
@@ -176,8 +182,12 @@ def answers() -> Answers:
     task = many_starts()
     everywhere, machine = dict(of_planning(task)), {}
     for name, found in of_learners(task):
-        depends = name.split()[0].rstrip(",") in (*BY_DRAWING, *BY_LOGARITHMS)
+        # Random tasks are sampled by gammas too.
+        depends = name.split()[0].rstrip(",") in (*BY_DRAWING, *BY_LOGARITHMS) or name.endswith(WIDE_RUNS)
         (machine if depends else everywhere)[name] = found
+    for wide, horizon in WIDE_TASKS:
+        found = of_planning(envs.make(wide, horizon=horizon))
+        machine |= {f"{name}, {wide}": bits for name, bits in found}
     shared, own, close = of_exploring(task)
     everywhere |= shared | dict(of_generated_tasks(("generated-chain-1", "generated-lake-1", "generated-queue-1")))
     machine |= own | dict(of_generated_tasks(("generated-dense-1", "generated-store-1", "random-5x2x3-1")))

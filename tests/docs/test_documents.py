@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shutil
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from praemia.files.load_save import load_task
 from praemia.learners.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "praemia"
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
 # The site's build runs the tutorials, and refuses what is not as shown.
 RUN_HERE = [path for path in DOCUMENTS if path.parent.name != "tutorials"]
@@ -163,3 +166,24 @@ def test_the_page_on_learners_leads_to_the_recursion_of_each() -> None:
 def test_every_learner_is_explained() -> None:
     text = (ROOT / "docs/concepts/theory.md").read_text(encoding="utf-8")
     assert [name for name in praemia.learners.names() if f"`{name}`" not in text] == [], "not in theory.md"
+
+
+def test_the_files_that_the_page_on_architecture_names_exist() -> None:
+    named = set(re.findall(r"`([\w/]+\.py)`", ARCHITECTURE))
+    assert len(named) > 30
+    assert [name for name in sorted(named) if not any((base / name).is_file() for base in (PACKAGE, ROOT))] == []
+
+
+def test_the_page_on_architecture_has_a_row_for_every_room() -> None:
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert rooms == set(re.findall(r"^\| `(\w+)` \|", ARCHITECTURE, re.MULTILINE))
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+def test_make_help_lists_every_command_with_its_time() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = dict(re.findall(r"^  make (\S+) +\S.*  (\S.*)$", shown, re.MULTILINE))
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert phony is not None
+    assert set(phony[1].split()) - {"help"} <= listed.keys()
+    assert [name for name, time in listed.items() if not re.match(r"(about )?[\d.]+ min|seconds", time)] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import runpy
 from collections.abc import Iterator
@@ -48,9 +49,9 @@ TEXT_IS_BRIGHTER = (
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
-    return build_once(base if worker_id == "master" else base.parent)
+    return build_once(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Tasks, black boxes and machines of every kind, small enough to be played often; made by public names alone."""
+"""Tasks and black boxes of every kind, small enough to be played often; made by public names alone."""
 
 from __future__ import annotations
 
@@ -42,37 +42,3 @@ def box() -> praemia.BlackBox:
     lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
     reach = praemia.MachineBuilder("away").edge("away", "goal", "there", reward=1.0).build()
     return praemia.BlackBox(lake, lambda o, a, z, info: {"goal"} if z == 15 else set(), reach, horizon=12)
-
-
-FORMULAS = {
-    "deliver": "F(item & X F delivery)",
-    "careful": "(!busy U item) & G(item -> WX !item)",
-    "response": "G(request -> F answer)",
-    "past": "answer & O request",
-    "quoted": 'F("at(A)" & X F "at(B)")',
-    "never": "G !alarm",
-    "letters": "F(a & X F b) & G !c",
-}
-EXPRESSIONS = {
-    "deliver": "(!item)* item (!delivery)* delivery",
-    "patrol": "((!a)* a (!b)* b)+",
-    "dot": "(a | b & !c) . c?",
-}
-
-
-@cache
-def machines() -> dict[str, praemia.RewardMachine]:
-    """Return machines of every kind by name: written by hand, from formulas and expressions, sums, with chances."""
-    made = {name: task.machine for name, task in tasks().items()}
-    for pay in ("first", "each", "end"):
-        made |= {
-            f"ltlf-{name}-{pay}": praemia.RewardMachine.from_ltlf(text, pay=pay) for name, text in FORMULAS.items()
-        }
-        made |= {
-            f"regex-{name}-{pay}": praemia.RewardMachine.from_regex(text, pay=pay) for name, text in EXPRESSIONS.items()
-        }
-    deliver = made["ltlf-deliver-first"]
-    made["sum"] = deliver + praemia.RewardMachine.from_ltlf("G !item", reward=-2.0, pay="each")
-    made["chance"] = deliver.with_chance({"item": 0.75})
-    made["pattern"] = praemia.patterns.respond_within("request", "answer", 3).machine(reward=2.0)
-    return made

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from golden_tasks import box, machines, more_tasks, tasks
+from golden_tasks import box, more_tasks, tasks
 
 import praemia
 
@@ -28,24 +27,6 @@ def planning(nudge: float) -> Iterator[Record]:
         product = {"transitions": whole.transitions.data, "rewards": whole.rewards, "start": whole.start_probs}
         yield f"{name}/product", product
         yield f"{name}/rollout", steps_of(praemia.rollout(task, policy, seed=5))
-
-
-def theory(nudge: float) -> Iterator[Record]:
-    """Compute the bounds of the theory."""
-    regret = praemia.theory.regret_bound(16, 5, 3, 12, num_episodes=10_000)
-    yield "regret", {"total": regret.total, "leading": regret.leading, "trivial": regret.trivial}
-    yield "lower", praemia.theory.regret_lower_bound(16, 5, 12, 10_000)
-
-
-def meanings(nudge: float) -> Iterator[Record]:
-    """Say what every machine does: its states and rules, and what it pays on a word."""
-    for name, machine in machines().items():
-        names = list(machine.propositions)
-        pairs = [{first, second} for first, second in pairwise(names)]
-        word = [set(), *({name} for name in names), *pairs, *({name} for name in reversed(names)), set(names), set()]
-        rules = [f"{rule.source} | {rule.guard} | {[str(out) for out in rule.outcomes]}" for rule in machine.rules]
-        states = [*machine.states, machine.initial, *names]
-        yield name, {"states": states, "rules": "\n".join(rules), "pays": machine.expected_rewards(word)}
 
 
 def exploration(nudge: float) -> Iterator[Record]:
@@ -135,4 +116,4 @@ def certified(plan: Any) -> dict[str, float]:
     return {name: getattr(plan.certificate, name) for name in names}
 
 
-COMPUTED = (planning, theory, exploration, merging, inference, meanings)
+COMPUTED = (planning, exploration, merging, inference)

@@ -64,13 +64,6 @@ def test_a_plan_for_a_task_in_which_everything_matters_is_its_formula(constants:
         assert_plan_is_its_formula(task, learner, pasts(task, learner, 7, [length])[0].times(factor))
 
 
-@settings(max_examples=60)
-@given(task=tasks(), seed=st.integers(0, 999))
-def test_with_theoretical_constants_no_plan_is_below_the_optimum(task: Task, seed: int) -> None:
-    run = praemia.simulate(task, Headroom(constants="theory"), 60, seed=seed)
-    assert run.optimistic_values.min() >= run.optimal_value - 1e-9
-
-
 @settings(max_examples=30)
 @given(task=tasks(), seed=st.integers(0, 999))
 def test_no_plan_promises_more_than_the_first_which_no_policy_can_beat(task: Task, seed: int) -> None:
@@ -180,7 +173,7 @@ class Interrupting(gymnasium.Wrapper[Any, Any, Any, Any]):
 def test_other_runs_in_the_same_process_change_nothing() -> None:
     """Whether a plan is repaired must not depend on how long something stays in a cache."""
     runs = []
-    for every in (10**9, 50):
+    for every in (10**9, 150):
         lake = Interrupting(gymnasium.make("FrozenLake-v1"))
         lake.every = every
         machine = praemia.MachineBuilder("way").edge("way", "goal", "there", reward=1).build()

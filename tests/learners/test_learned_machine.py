@@ -236,13 +236,13 @@ def test_at_the_constants_of_the_theory_no_plan_promises_less_than_the_optimum(
     """The confidence of a run may fail with probability 0.1; with the seeds fixed here it never does."""
     theory: dict[str, Any] = {"constants": "theory"} if name == "headroom" else {"bonus_scale": 1.0}
     learner, telling = learners.make(name, learn_machine=True, moves_known=moves_known, **theory), 0
-    for seed in range(30):
+    for seed in range(12):
         sizes = f"{2 + seed % 2}x{1 + seed % 3}x{2 + seed % 3}"
         task = envs.make(f"random-{sizes}-{seed}", horizon=1 + seed % 3).with_discount(discount)
         run = simulate(task, learner, 3_000, seed)
         assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task
         telling += run.optimistic_values[-1] < 0.9 * task.spec.value_caps[0]
-    assert telling >= 10  # else the promises would be the trivial ones
+    assert telling >= 4  # else the promises would be the trivial ones
 
 
 def pays_for_luck(probability: float) -> Task:

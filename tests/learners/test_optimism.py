@@ -46,10 +46,3 @@ def test_every_plan_of_a_short_run_promises_at_least_the_optimum(name: str) -> N
         task = envs.make(f"random-5x2x3-{seed}", horizon=6)
         run = simulate(task, learner, 40, seed)
         assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task
-
-
-@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
-def test_the_promises_of_ucbvi_never_rise(name: str) -> None:
-    for seed in range(10):
-        run = simulate(small_task(seed), learners.make(name, bonus_scale=0.05), 1_000, seed)
-        assert np.all(np.diff(run.optimistic_values) <= 0.0)

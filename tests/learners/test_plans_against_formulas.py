@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from math import log, sqrt
 from typing import Any
 
 import learner_oracles as oracles
@@ -10,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pasts import assert_same, assert_same_action_values, pasts, plan
+from learner_oracles import Diary, Values
+from pasts import Past, assert_same, assert_same_action_values, pasts, plan
 from scipy.optimize import linprog
 from scipy.stats import chisquare
 from strategies import full_task
@@ -24,112 +27,171 @@ from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
-UCBVI = {"ucbvi-prm": oracles.ucbvi_prm, "ucbvi": oracles.ucbvi}
 SCALES = st.sampled_from([0.0, 0.001, 0.03, 0.3, 1.0])
 SEEDS = st.integers(0, 2**32)
+PUBLISHED = "ucrl2-rm-b as published"
+MONOTONE = ("ucbvi-prm", "ucbvi", "ucbvi-bf")  # and they keep their Q, so that it can be compared
+LEARNERS = (*MONOTONE, "eqo", "mvp", "euler", "ucrl2-rm-l", "ucrl2-rm-b", PUBLISHED, "qr-max")
+Bonus = Callable[[int, int, float, dict[int, float], int], float]  # of h, n, Var(Y), p̂, and the range H − h
 
 
-@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
+def value_iteration(
+    task: Task, diary: Diary, bonus: Bonus, cap: Callable[[int], float], previous: Values | None = None, known: int = 1
+) -> tuple[Values, Values]:
+    """Return Q and V of min(previous, cap, Σ p̂(φ + W) + bonus); with fewer than ``known`` visits, the cap."""
+    model = oracles._Model(task)
+
+    def action_value(values: Values, h: int, m: int, o: int, a: int) -> float:
+        row = {z: count for (z,), count in oracles._row(diary.transitions, (o, a)).items()}
+        n = sum(row.values())
+        if n < known:
+            return cap(h)
+        p_hat = {z: count / n for z, count in row.items()}
+        worth = {z: model.phi(m, o, a, z) + model.w(values, h + 1, m, o, a, z) for z in row}
+        found = sum(p_hat[z] * worth[z] for z in row) + bonus(h, n, oracles._variance(p_hat, worth), p_hat, model.H - h)
+        return min(found, cap(h), previous[h, m, o, a] if previous else cap(h))
+
+    return model.backward(action_value)
+
+
+def eqo(
+    task: Task, diary: Diary, num_episodes: int, scale: float, previous: Values | None = None
+) -> tuple[Values, Values]:
+    """Return Q and V with the bonus c/n; they may rise."""
+    pairs, H, T = task.num_observations * task.num_actions, task.horizon, num_episodes * task.horizon
+    ell = log(12 * pairs * T / 0.05)
+    lam = min(1, 5 * sqrt(pairs * ell * log(max(T, 2)) / num_episodes))
+    return value_iteration(task, diary, lambda h, n, var, p, r: scale * 7 * H * ell / lam / n, lambda h: float(H))
+
+
+def mvp(
+    task: Task, diary: Diary, num_episodes: int, scale: float, previous: Values | None = None
+) -> tuple[Values, Values]:
+    """Return Q and V with MVP's constants; they may rise."""
+    H = task.horizon
+    ell = log(200 * task.num_observations * task.num_actions * H**2 * num_episodes**2 / 0.05)
+
+    def bonus(h: int, n: int, var: float, p_hat: dict[int, float], left: int) -> float:
+        return scale * (460 / 9 * sqrt(var * ell / n) + 544 / 9 * H * ell / n)
+
+    return value_iteration(task, diary, bonus, lambda h: float(H))
+
+
+def ucbvi_bf(
+    task: Task, diary: Diary, num_episodes: int, scale: float, previous: Values | None = None
+) -> tuple[Values, Values]:
+    """Return Q and V with the refined Bernstein–Freedman bonus."""
+    size, A, H = task.num_observations, task.num_actions, task.horizon
+    L = log(5 * size * A * num_episodes * H / 0.05)
+
+    def bonus(h: int, n: int, var: float, p_hat: dict[int, float], left: int) -> float:
+        later = {z: diary.steps[h + 1, z] for z in p_hat}
+        most = {z: 84**2 * H**3 * size**2 * A * L**2 / later[z] if later[z] else left**2 for z in p_hat}
+        error = sum(p_hat[z] * min(most[z], left**2) for z in p_hat)
+        return scale * (sqrt(4 * L * var / n) + 7 * left * L / (3 * max(1, n - 1)) + sqrt(4 * error / n))
+
+    return value_iteration(task, diary, bonus, lambda h: float(H - h), previous)
+
+
+def r_max(task: Task, diary: Diary, known_after: int) -> tuple[Values, Values]:
+    """Return Q and V of the known model, with the rest worth the most."""
+    return value_iteration(
+        task, diary, lambda h, n, var, p, r: 0.0, lambda h: float(task.horizon - h), known=known_after
+    )
+
+
+BONUSES = {"ucbvi-prm": oracles.ucbvi_prm, "ucbvi": oracles.ucbvi, "ucbvi-bf": ucbvi_bf, "eqo": eqo, "mvp": mvp}
+
+
+def make(name: str, scale: float, known_after: int = 3) -> Any:
+    if name == "qr-max":
+        return learners.make(name, known_after=known_after)
+    return learners.make(name.split()[0], bonus_scale=scale, **({"as_published": True} if name == PUBLISHED else {}))
+
+
+def formula(learner: Any, past: Past, made: Any, previous: Values | None = None) -> tuple[Values, Values]:
+    """Return Q and V of a learner's plan, by its formulas."""
+    task, diary, num_episodes = past.task, past.diary, past.shown.num_episodes
+    if learner.name == "qr-max":
+        return r_max(task, diary, learner.known_after)
+    if learner.name == "euler":
+        return oracles.euler(task, diary, num_episodes, learner.bonus_scale, made.policy)
+    if learner.name in BONUSES:
+        return BONUSES[learner.name](task, diary, num_episodes, learner.bonus_scale, previous=previous)
+    published = {} if learner.is_ball else {"as_published": learner.as_published}
+    return oracles.ucrl2(task, diary, learner.bonus_scale, "l1" if learner.is_ball else "bernstein", **published)
+
+
+def assert_by_formula(learner: Any, past: Past, before: Any = None, previous: Values | None = None) -> Any:
+    """Compare a plan with the formulas; return it, and Q and V."""
+    made = plan(learner, past, before)
+    qval, values = formula(learner, past, made, previous)
+    assert_same(past.task, made, qval, values)
+    if learner.name in MONOTONE:
+        assert_same_action_values(past, made, qval, learner.sees == "product")
+    return made, qval, values
+
+
+@pytest.mark.parametrize("name", LEARNERS)
 @settings(max_examples=20)
-@given(task=tasks(), seed=SEEDS, scale=SCALES, length=st.integers(0, 12))
-def test_ucbvi_plans_are_those_of_the_formulas(name: str, task: Task, seed: int, scale: float, length: int) -> None:
-    learner = learners.make(name, bonus_scale=scale)
-    (past,) = pasts(task, learner, seed, [length])
-    made = plan(learner, past)
-    qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, scale)
-    assert_same(task, made, qval, values)
-    assert_same_action_values(past, made, qval, learner.sees == "product")
+@given(
+    task=tasks(),
+    seed=SEEDS,
+    scale=SCALES,
+    known_after=st.integers(1, 6),
+    length=st.integers(0, 12),
+    factor=st.sampled_from([1, 1000]),
+)
+def test_plans_are_those_of_the_formulas(
+    name: str, task: Task, seed: int, scale: float, known_after: int, length: int, factor: int
+) -> None:
+    learner = make(name, scale, known_after)
+    assert_by_formula(learner, pasts(task, learner, seed, [length])[0].times(factor))
 
 
 @pytest.mark.parametrize("num_states", [3, 9, 21])
-@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "ucrl2-rm-l", "ucrl2-rm-b"])
+@pytest.mark.parametrize("name", LEARNERS)
 def test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas(name: str, num_states: int) -> None:
     """With machine states for one vector, for two and for three; some pairs are visited often, some never."""
-    task = full_task(num_states)
     for scale, length in ((0.0, 12), (0.02, 12), (0.02, 2)):
-        learner = learners.make(name, bonus_scale=scale)
-        (past,) = pasts(task, learner, 7, [length])
-        made = plan(learner, past)
-        if name in UCBVI:
-            qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, scale)
-            assert_same_action_values(past, made, qval, learner.sees == "product")
-        elif name == "euler":
-            qval, values = oracles.euler(task, past.diary, past.shown.num_episodes, scale, made.policy)
-        else:
-            qval, values = oracles.ucrl2(task, past.diary, scale, "l1" if learner.is_ball else "bernstein")
-        assert_same(task, made, qval, values)
+        learner = make(name, scale)
+        assert_by_formula(learner, pasts(full_task(num_states), learner, 7, [length])[0])
 
 
-@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
-def test_ucbvi_plans_never_rise_above_the_plans_before(name: str) -> None:
+@pytest.mark.parametrize("name", MONOTONE)
+def test_plans_never_rise_above_the_plans_before(name: str) -> None:
     would_rise = 0
     for seed in range(10):
-        task = envs.make(f"random-3x2x2-{seed}", horizon=3)
-        learner = learners.make(name, bonus_scale=0.001 * (seed % 2))
+        task, learner = envs.make(f"random-3x2x2-{seed}", horizon=3), make(name, 0.001 * (seed % 2))
         made, qval = None, None
         for past in pasts(task, learner, seed, [10, 20, 40]):
-            before, made, alone = made, plan(learner, past, made), plan(learner, past)
-            qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, learner.bonus_scale, previous=qval)
-            assert_same(task, made, qval, values)
-            assert_same_action_values(past, made, qval, learner.sees == "product")
+            before, alone = made, plan(learner, past)
+            made, qval, _ = assert_by_formula(learner, past, before, qval)
             if before is not None:
                 assert np.all(made.values <= before.values)
                 would_rise += np.any(alone.values > before.values)
     assert would_rise >= 3  # else nothing was tested
 
 
-@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
+@pytest.mark.parametrize("name", MONOTONE)
 @settings(max_examples=15)
 @given(task=tasks(), seed=SEEDS, factor=st.sampled_from([10**6, 10**7, 10**8]), horizon=st.integers(1, 2))
-def test_ucbvi_plans_are_those_of_the_formulas_after_very_many_episodes(
+def test_plans_are_those_of_the_formulas_after_very_many_episodes(
     name: str, task: Task, seed: int, factor: int, horizon: int
 ) -> None:
-    learner = learners.make(name, bonus_scale=1.0)
-    past = pasts(task.with_horizon(horizon), learner, seed, [9])[0].times(factor)
-    made = plan(learner, past)
-    qval, values = UCBVI[name](past.task, past.diary, past.shown.num_episodes, 1.0)
-    assert_same(past.task, made, qval, values)
-    assert_same_action_values(past, made, qval, learner.sees == "product")
+    learner = make(name, 1.0)
+    assert_by_formula(learner, pasts(task.with_horizon(horizon), learner, seed, [9])[0].times(factor))
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
 def test_the_term_in_n_prime_makes_a_difference_after_very_many_episodes(name: str) -> None:
-    learner, formula = learners.make(name, bonus_scale=1.0), UCBVI[name]
-    task = envs.make("random", observations=2, actions=1, machine_states=2, horizon=2, seed=0)
+    learner, task = make(name, 1.0), envs.make("random", observations=2, actions=1, machine_states=2, horizon=2, seed=0)
     past = pasts(task, learner, 0, [15])[0].times(10**8)
-    made = plan(learner, past)
-    qval, values = formula(task, past.diary, past.shown.num_episodes, 1.0)
-    assert_same(task, made, qval, values)
+    made, _, values = assert_by_formula(learner, past)
     past.diary.steps.clear()
     past.diary.product_steps.clear()
-    _, without = formula(task, past.diary, past.shown.num_episodes, 1.0)
+    _, without = formula(learner, past, made)
     assert without[0, 0, 0] - values[0, 0, 0] > 1e-5
-
-
-@settings(max_examples=20)
-@given(task=tasks(), seed=SEEDS, scale=SCALES, length=st.integers(0, 12), factor=st.sampled_from([1, 1000]))
-def test_euler_plans_are_those_of_the_formulas(task: Task, seed: int, scale: float, length: int, factor: int) -> None:
-    learner = learners.make("euler", bonus_scale=scale)
-    past = pasts(task, learner, seed, [length])[0].times(factor)
-    made = plan(learner, past)
-    qval, values = oracles.euler(task, past.diary, past.shown.num_episodes, scale, made.policy)
-    assert_same(task, made, qval, values)
-
-
-@pytest.mark.parametrize(
-    ("name", "interval", "published"),
-    [("ucrl2-rm-l", "l1", {}), ("ucrl2-rm-b", "bernstein", {}), ("ucrl2-rm-b", "bernstein", {"as_published": True})],
-)
-@settings(max_examples=15)
-@given(task=tasks(), seed=SEEDS, scale=SCALES, length=st.integers(0, 12), factor=st.sampled_from([1, 1000]))
-def test_ucrl2_plans_are_those_of_the_formulas(
-    name: str, interval: str, published: dict[str, bool], task: Task, seed: int, scale: float, length: int, factor: int
-) -> None:
-    learner = learners.make(name, bonus_scale=scale, **published)
-    past = pasts(task, learner, seed, [length])[0].times(factor)
-    made = plan(learner, past)
-    qval, values = oracles.ucrl2(task, past.diary, scale, interval, **published)
-    assert_same(task, made, qval, values)
 
 
 successor_counts = st.integers(2, 7).flatmap(

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pasts import Past, pasts, plan
+from pasts import Past, pasts
 from scipy.stats import beta, kstwo
 
-from praemia import envs, learners, solve
 from praemia.learners.psrl import PSRL
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -86,11 +85,3 @@ def test_kernels_are_drawn_from_the_posterior(prior: float, size: int, sticks: b
     assert_drawn_from(masses[0], beta(weight + hits, prior - weight + 12 - hits))
     assert_drawn_from(masses[1:].ravel(), beta(weight, prior - weight))  # pairs never visited: all of one law
     assert abs(np.corrcoef(masses[1], masses[0])[0, 1]) <= 4 / math.sqrt(NUM_PLANS)
-
-
-def test_posterior_samples_solve_the_true_task_when_everything_is_known() -> None:
-    task = envs.make("random-4x2x3-2", horizon=5)
-    learner = learners.make("psrl")
-    made = plan(learner, pasts(task, learner, 1, [400])[0].times(10**6).told_the_truth())
-    # With 10⁶ and more visits to a pair a sampled probability is off by less than 10⁻³.
-    np.testing.assert_allclose(made.values, solve(task).values[0], atol=task.horizon**2 * 1e-3)

@@ -107,13 +107,13 @@ def test_single_plans_and_compiled_ones_learn_the_same(name: str) -> None:
 
 
 def test_actions_are_random_as_often_as_epsilon_says() -> None:
-    """Of 8,000 steps at ε = .3 with two actions, .15 go against the plan: within 4 standard errors, error level 10⁻⁴.
+    """Of 4,000 steps at ε = .3 with two actions, .15 go against the plan: within 4 standard errors, error level 10⁻⁴.
 
     With learning rate 0 nothing is learned and the plan stays what it is.
     """
     task = envs.make("riverswim-4", horizon=10)
     player = Diarist(learners.make("q-learning", epsilon=0.3, learning_rate=0.0))
-    simulate(task, player, 800, 2)
+    simulate(task, player, 400, 2)
     actions = np.array([step[:5] for step in player.steps])
     plans = player.plans[: len(actions)]
     against = np.mean([p.policy[0, m, o] != a for p, (o, a, _, _, m) in zip(plans, actions.tolist(), strict=True)])

@@ -118,12 +118,6 @@ def test_frames_have_the_pathwise_regret() -> None:
     assert runs_frame([run])["regret"][0] == pytest.approx(run.regret[-1])
 
 
-def test_on_a_black_box_the_regret_is_not_known() -> None:
-    run = simulate(box(arrival()), hasty("headroom"), 50)
-    assert not run.is_pathwise
-    assert run.returns[-1] == 1.0
-
-
 def test_a_plan_of_a_subclass_is_the_one_that_is_played() -> None:
     """Also where the learner that it is derived from plans within the compiled loop."""
     made = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,12 @@ def test_a_run_gives_what_it_has_counted(task: praemia.Task, is_box: bool, seed:
     np.testing.assert_array_equal(dense, counts)
 
 
+@cache
+def random_data(is_box: bool) -> Dataset:
+    task = envs.warehouse(2)
+    return simulate(hide(task) if is_box else task, "random", 3_000).dataset
+
+
 @pytest.mark.parametrize("name", FROM_COUNTS)
 @pytest.mark.parametrize("is_box", [False, True])
 def test_learners_from_counts_go_on_from_data(name: str, is_box: bool) -> None:
@@ -92,8 +99,7 @@ def test_learners_from_counts_go_on_from_data(name: str, is_box: bool) -> None:
         with pytest.raises(ParameterError, match="cannot begin with data"):
             simulate(where, learner, 5, data=simulate(where, "random", 1).dataset)
         return
-    data = simulate(where, "random", 3_000).dataset
-    run = simulate(where, learner, 50, 1, data=data)
+    run = simulate(where, learner, 50, 1, data=random_data(is_box))
     best = praemia.solve(task).value
     assert praemia.evaluate(task, run.policy).value == pytest.approx(best, abs=0.02)
     assert run.dataset.num_episodes == 3_050

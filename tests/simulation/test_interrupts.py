@@ -6,11 +6,9 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from typing import Any
 
-import gymnasium
 import pytest
-from gymnasium.spaces import Discrete
+from hidden_tasks import Still
 
 from praemia import BlackBox, envs, learners, simulate
 from praemia.learners.base import Learner
@@ -25,18 +23,6 @@ def _usual_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-class Still(gymnasium.Env):
-    """An environment in which nothing moves."""
-
-    observation_space, action_space = Discrete(2), Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        return 0, 0.0, False, False, {}
 
 
 MACHINE = MachineBuilder("away", ("goal",)).edge("away", "goal", "there", reward=1).build()

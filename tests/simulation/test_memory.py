@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,15 @@ from hidden_tasks import hide
 
 from praemia import Headroom, Task, envs, learners, simulate
 from praemia.simulation.loop import World
+
+
+@pytest.fixture(autouse=True)
+def _little_to_collect() -> Iterator[None]:
+    """Leave aside what was there before, through which every collection would have to go."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("learner", [*learners.names(), Headroom(learn_machine=True)])

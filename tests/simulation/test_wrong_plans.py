@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Discrete
+from hidden_tasks import Still
 
 from praemia import BlackBox, envs, evaluate, simulate
 from praemia.errors import ModelError
@@ -44,19 +43,7 @@ class CarelessOnProduct(Careless):
     sees: ClassVar[str] = "product"
 
 
-class Still(gymnasium.Env):
-    """An environment in which nothing moves."""
-
-    observation_space, action_space = Discrete(TASK.num_observations), Discrete(A)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        return 0, 0.0, False, False, {}
-
-
-BOX = BlackBox(Still(), lambda o, a, z, info: (), TASK.machine, H)
+BOX = BlackBox(Still(TASK.num_observations, A), lambda o, a, z, info: (), TASK.machine, H)
 
 
 def changed(policy: np.ndarray, value: Any) -> np.ndarray:

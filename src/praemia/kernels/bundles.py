@@ -98,7 +98,7 @@ def _array_type(dtype: np.dtype[Any], ndim: int) -> types.Array:
     key = (dtype if dtype.names else dtype.num, ndim)
     if key not in _types:
         _types[key] = types.Array(from_dtype(dtype), ndim, "C")
-    return _types[key]
+    return _types[key]  # type: ignore[no-any-return]
 
 
 @register_model(BundleType)
@@ -119,7 +119,7 @@ def _unbox_bundle(kind: Any, value: Any, c: Any) -> NativeValue:
 class _BundleFields(AttributeTemplate):
     key = BundleType
 
-    def generic_resolve(self, kind: BundleType, name: str) -> Any:
+    def generic_resolve(self, kind: BundleType, name: str) -> Any:  # type: ignore[override]
         return kind.places[name][1] if name in kind.places else None
 
 

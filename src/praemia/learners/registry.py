@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from praemia.errors import ParameterError, did_you_mean, unknown_name
 
@@ -99,7 +99,7 @@ def kind_of(name: str) -> type[Learner]:
     if not candidates:
         raise unknown_name("learner", name, names(), "`praemia learners` lists them; file.py:Class names your own")
     place, found = _only(name, candidates)
-    kind = _load(found) if isinstance(found, EntryPoint) else found
+    kind = cast("type[Learner]", found) if isinstance(found, type) else _load(found)
     if name != kind.name:
         raise ParameterError(f"learner {name!r} is {place}, which calls itself {kind.name!r}; the names must agree")
     return kind

@@ -103,7 +103,7 @@ class BackwardPass:
         self._run(self._kernels.evaluate, policy, values, first, last)
 
     def _run(self, kernel: Any, policy: NDArray[Any], values: NDArray[np.float64], first: int, last: int) -> None:
-        data = kernels.PassArrays(*self._data, values), policy, self._model.discount
+        data = kernels.PassArrays(*(*self._data, values)), policy, self._model.discount
         rows, size = len(self._model.arrays.extra_rows), self._model.num_observations
         if self._threads == 1:
             kernel(*data, (first, last), (0, rows), (0, size))
