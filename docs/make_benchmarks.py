@@ -22,7 +22,7 @@ from scipy.stats import binom
 import praemia
 from praemia.report.styles import STYLES
 from praemia.report.tables import standings_table, steps_of
-from praemia.statistics.series import Study, studies
+from praemia.statistics.series import Study, read_folder
 from praemia.text_tables import Table
 
 FOLDER = Path(__file__).parent
@@ -147,7 +147,7 @@ def write(folder: Path) -> None:
     name = folder.name.removeprefix("results-")
     path = PAGES.get(name, STEPS_PAGE)
     text = path.read_text(encoding="utf-8")
-    for place, study in enumerate(studies(praemia.load_runs(folder).store)):
+    for place, study in enumerate(read_folder(praemia.load_runs(folder).store).studies):
         mark = f"{name}-{place + 1}" if place else name
         begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
         before, found, rest = text.partition(begin)
