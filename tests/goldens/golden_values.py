@@ -59,10 +59,11 @@ def plans(name: str, data: praemia.Dataset, machine: praemia.RewardMachine) -> I
 
 
 def merging(nudge: float) -> Iterator[Record]:
-    """Merge data of two seeds and append an episode."""
+    """Merge data of two seeds and an episode of a log."""
     task = tasks()["riverswim-prm-5"]
     first, second = (praemia.explore(task, num_episodes=60, scale=0.01 * (1.0 + nudge), seed=seed) for seed in (11, 12))
-    both = first.merge(second).append([0, 1, 2, 2], [1, 1, 0])
+    logged = praemia.Dataset.from_episodes([[(0, 1, 1), (1, 1, 2), (2, 0, 2)]], task)
+    both = first.merge(second, logged)
     yield "data", counts(both)
     yield from plans("plans", both, task.machine)
 

@@ -55,14 +55,10 @@ def compiled(function: Function) -> Function:
     """Compile a function when it is called, and keep the result on disk. It releases Python's lock."""
     usual = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     try:
-        if CACHE_FOLDER:
-            numba.config.CACHE_DIR = CACHE_FOLDER  # type: ignore[attr-defined]  # read by the next line
-            return numba.njit(cache=True, nogil=True, **OPTIONS)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # the folder cannot be written
-        pass
+        numba.config.CACHE_DIR = CACHE_FOLDER  # type: ignore[attr-defined]  # read by the next line
+        return numba.njit(cache=bool(CACHE_FOLDER), nogil=True, **OPTIONS)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = usual  # type: ignore[attr-defined]
-    return numba.njit(nogil=True, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 class Announcement(event.Listener):
@@ -89,7 +85,12 @@ def _choose_folder() -> str:
     sources = sorted(Path(__file__).parent.glob("*.py"))
     name = f"{PREFIX}{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
     if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
-        return os.path.join(numba.config.CACHE_DIR, name)  # type: ignore[attr-defined]
+        folder = Path(numba.config.CACHE_DIR, name)  # type: ignore[attr-defined]
+        with suppress(OSError):  # Numba would look for another one, and read there what other versions have left
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            return str(folder)
+        return ""
     for place in (_user_cache, _temporary):
         with suppress(OSError):
             base = place()
