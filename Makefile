@@ -93,14 +93,14 @@ test-versions:
 docs: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-# The benchmarks run in make test-slow alone: their types tell sooner when a name that they use has moved.
-BENCHMARK_TYPES = --follow-imports=silent --no-warn-return-any --allow-subclassing-any
+# Benchmarks and what makes the pages' pictures are not run here: their types tell when a name that they use has moved.
+SCRIPT_TYPES = --follow-imports=silent --no-warn-return-any --allow-subclassing-any
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 & $(BIN)/mypy && wait $$!
-	$(BIN)/mypy $(BENCHMARK_TYPES) benchmarks
+	$(BIN)/mypy $(SCRIPT_TYPES) benchmarks docs
 	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/installed

@@ -128,7 +128,7 @@ def figure(study: Study) -> str:
         y = np.arange(len(rows)) + 0.2 * (1 - place)
         own = [row.medians[headline][title] for row in rows]
         ends = [(m.low, min(m.high, row.budget)) for m, row in zip(own, rows, strict=True)]
-        axes.hlines(y, *zip(*ends, strict=True), colors=shade, linewidth=2)
+        axes.hlines(y, [low for low, _ in ends], [high for _, high in ends], colors=shade, linewidth=2)
         middles = [m.middle if np.isfinite(m.middle) else np.nan for m in own]
         axes.plot(middles, y, "o", color=shade, markersize=5, label=title)
         marks = [row.published.get(title, np.nan) for row in rows]
