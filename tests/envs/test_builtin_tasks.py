@@ -7,7 +7,7 @@ import pytest
 
 from praemia import RewardMachine, envs, solve
 from praemia.envs.craft import LEGEND
-from praemia.envs.generated_machines import collect, errands, prices
+from praemia.envs.generated_models import collect, errands, prices
 from praemia.errors import PraemiaError
 
 

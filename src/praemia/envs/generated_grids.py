@@ -1,6 +1,6 @@
 """Generated tasks on a map: rooms, grids with traps, lakes, offices and mazes.
 
-Each is a function of a generator, the number of cells, the number of machine states and the maximum horizon.
+Each is a function of a generator, the number of cells and the number of machine states.
 """
 
 from __future__ import annotations
@@ -13,8 +13,19 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.generated_machines import TRAP, collect, errands
-from praemia.envs.generated_models import Generated, Kind, Ranges, between, steps_from
+from praemia.envs.generated_models import (
+    OBSERVATIONS,
+    STATES,
+    STEPS,
+    TRAP,
+    Generated,
+    Kind,
+    between,
+    collect,
+    errands,
+    steps_from,
+    within,
+)
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER, Cell
 
@@ -24,14 +35,13 @@ LEGS = 6  # of the errands of a machine, these are counted for that
 PIT, DESK, GOAL = "t", "d", "g"
 
 
-def map_kind(sample: Callable[[np.random.Generator, int, int, int], OnMap], smallest: int) -> Kind:
+def map_kind(sample: Callable[[np.random.Generator, int, int], OnMap], smallest: int) -> Kind:
     """Return the kind of tasks whose map ``sample`` makes, of at least ``smallest`` cells."""
 
-    def sample_task(rng: np.random.Generator, ranges: Ranges) -> Generated:
-        low, high = ranges.observations
-        size, states = between(rng, max(smallest, low), max(smallest, high)), between(rng, *ranges.states)
-        mdp, machine, way = sample(rng, size, states, ranges.steps[1])
-        return mdp, machine, ranges.within(way * rng.uniform(1.5, 3.0))
+    def sample_task(rng: np.random.Generator) -> Generated:
+        size, states = between(rng, smallest, OBSERVATIONS[1]), between(rng, *STATES)
+        mdp, machine, way = sample(rng, size, states)
+        return mdp, machine, within(way * rng.uniform(1.5, 3.0))
 
     return sample_task
 
@@ -40,7 +50,7 @@ def _floor(side: float) -> Rows:
     return np.full((round(side), round(side)), FLOOR)
 
 
-def rooms(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
+def rooms(rng: np.random.Generator, size: int, states: int) -> OnMap:
     """Sample a square of about ``size`` cells, divided into four rooms with a door each; visit places in order."""
     text = _floor(math.sqrt(size))
     side = len(text)
@@ -50,25 +60,25 @@ def rooms(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnM
         text[int(rng.integers(*half)), column] = FLOOR
     for half in ((0, column), (column + 1, side)):
         text[row, int(rng.integers(*half))] = FLOOR
-    return _tour(rng, text, "abc", states, horizon)
+    return _tour(rng, text, "abc", states)
 
 
-def traps(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
+def traps(rng: np.random.Generator, size: int, states: int) -> OnMap:
     """Sample an open grid in which one cell of six is a trap, after which there is no reward."""
-    return _tour(rng, _floor(math.sqrt(size)), "ab", states, horizon, one_in=6)
+    return _tour(rng, _floor(math.sqrt(size)), "ab", states, one_in=6)
 
 
-def lake(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
+def lake(rng: np.random.Generator, size: int, states: int) -> OnMap:
     """Sample a frozen lake: a move slips with probability 2/3, a hole is never left, the goal is in the far corner."""
     text = _floor(math.sqrt(size))
     corners = [(0, 0), (len(text) - 1, len(text) - 1)]
     grid_map, way = _place(rng, text, START + GOAL, {GOAL: "goal"}, GOAL, one_in=8, pit=WATER, places=corners)
     way = 2 * way + states
-    machine = errands(rng, ("goal",), max(1, states - 1), fits=horizon / way, again=False)
+    machine = errands(rng, ("goal",), max(1, states - 1), fits=STEPS[1] / way, again=False)
     return replace(grid_map, slip=(1 / 3, 1 / 3, 1 / 3, 0.0)).mdp(), machine, way
 
 
-def office(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
+def office(rng: np.random.Generator, size: int, states: int) -> OnMap:
     """Sample an office of rooms of 3 × 3 cells with a few plants: bring all items, in any order, to the desk."""
     across = min(6, round(math.sqrt(size / 9)))
     text = _floor(4 * across - 1)  # thin walls between the rooms, with a door between each two neighbours
@@ -86,7 +96,7 @@ def office(rng: np.random.Generator, size: int, states: int, horizon: int) -> On
     return grid_map.mdp(), machine, way
 
 
-def maze(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMap:
+def maze(rng: np.random.Generator, size: int, states: int) -> OnMap:
     """Sample a maze whose moves never slip, with one way between any two cells; visit places in order."""
     side = round(math.sqrt(size))
     text = _floor(2 * side - 1)
@@ -103,7 +113,7 @@ def maze(rng: np.random.Generator, size: int, states: int, horizon: int) -> OnMa
         text[row + there[0], column + there[1]] = DOOR
         joined.add(there)
         path.append(there)
-    return _tour(rng, text, "abc", states, horizon, slips=False)
+    return _tour(rng, text, "abc", states, slips=False)
 
 
 def _tour(
@@ -111,7 +121,6 @@ def _tour(
     text: Rows,
     letters: str,
     states: int,
-    horizon: int,
     *,
     one_in: int = 0,
     slips: bool = True,
@@ -120,7 +129,7 @@ def _tour(
     legend = {letter: letter for letter in letters} | ({PIT: TRAP} if one_in else {})
     order = (letters * LEGS)[: min(states, LEGS)]
     grid_map, way = _place(rng, text, START + letters, legend, order, one_in=one_in)
-    fits, others = horizon * len(order) / (2.0 * way), (TRAP,) if one_in else ()
+    fits, others = STEPS[1] * len(order) / (2.0 * way), (TRAP,) if one_in else ()
     machine = errands(rng, tuple(letters), states, fits=fits, others=others, sure=not slips)
     aside = float(rng.uniform(0.0, 0.15)) if slips else 0.0
     return replace(grid_map, slip=(1.0 - 3.0 * aside, aside, aside, aside)).mdp(), machine, way

@@ -1,41 +1,37 @@
-"""Generated tasks without a map: random models, chains, locks, deep seas, queues and stores.
+"""Generated tasks without a map: random models, chains, locks, deep seas, queues and stores; and machines for all.
 
-Every kind is a function of a generator and of the ranges of sizes. It samples sizes, model and machine, in this order.
+Every kind is a function of a generator. It samples sizes, model and machine, in this order.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_exp, portable_log
-from praemia.envs.generated_machines import errands, prices, random_machine
 from praemia.machines.builder import MachineBuilder
+from praemia.machines.formula import proposition
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import ZERO, Outcome, Rule
 from praemia.tasks.mdp import LabeledMDP
 
 Generated: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and the horizon
+Kind: TypeAlias = Callable[[np.random.Generator], Generated]
+OBSERVATIONS, STATES, STEPS = (5, 60), (1, 10), (5, 50)  # the smallest and the largest numbers
 PLACES = ("a", "b", "c")
+DONE, FAILED, TRAP = "done", "failed", "trap"
+MAX_OUTCOMES = 3  # of a rule of a random machine
 
 
-class Ranges(NamedTuple):
-    """The smallest and the largest sizes: observations, machine states, steps."""
-
-    observations: tuple[int, int]
-    states: tuple[int, int]
-    steps: tuple[int, int]
-
-    def within(self, steps: float) -> int:
-        """Return a number of steps, or the nearest that is allowed."""
-        return int(min(max(round(steps), self.steps[0]), self.steps[1]))
-
-
-Kind: TypeAlias = Callable[[np.random.Generator, Ranges], Generated]
+def within(steps: float) -> int:
+    """Return a number of steps, or the nearest that is allowed."""
+    return int(min(max(round(steps), STEPS[0]), STEPS[1]))
 
 
 def between(rng: np.random.Generator, low: float, high: float) -> int:
@@ -49,11 +45,10 @@ def random_kind(max_observations: int, actions: tuple[int, int], branching: int 
     Successors are uniform, their probabilities Dirichlet(weight). Places that can be reached are preferred.
     """
 
-    def sample(rng: np.random.Generator, ranges: Ranges) -> Generated:
-        low, high = ranges.observations
-        size = between(rng, low, max(low, min(high, max_observations)))
+    def sample(rng: np.random.Generator) -> Generated:
+        size = between(rng, OBSERVATIONS[0], max_observations)
         width = size if branching is None else int(rng.integers(2, min(branching, size) + 1))
-        num_actions, states, steps = between(rng, *actions), between(rng, *ranges.states), between(rng, *ranges.steps)
+        num_actions, states, steps = between(rng, *actions), between(rng, *STATES), between(rng, *STEPS)
         o, a = np.divmod(np.arange(size * num_actions).repeat(width), num_actions)
         order = np.argsort(rng.random((size * num_actions, size)), axis=1, kind="stable")[:, :width]
         probs = rng.dirichlet(np.full(width, weight), size=size * num_actions).ravel()
@@ -80,11 +75,11 @@ def steps_from(start: int, successors: NDArray[np.int64]) -> dict[int, int]:
     return steps
 
 
-def chain(rng: np.random.Generator, ranges: Ranges) -> Generated:
+def chain(rng: np.random.Generator) -> Generated:
     """Sample a river: right is against the current, left is sure; the ends have prices, or are asked for in turn."""
-    size = between(rng, 5, min(25, ranges.observations[1] // 4))
-    steps = ranges.within(4 * size * rng.uniform(0.7, 1.3))
-    states = between(rng, *ranges.states)
+    size = between(rng, 5, 15)
+    steps = within(4 * size * rng.uniform(0.7, 1.3))
+    states = between(rng, *STATES)
     forth, stay = rng.uniform(0.4, 0.8, size), rng.uniform(0.1, 0.2, size)
     model, here = np.zeros((size, 2, size)), np.arange(size)
     left, right = np.maximum(0, here - 1), np.minimum(size - 1, here + 1)
@@ -98,11 +93,11 @@ def chain(rng: np.random.Generator, ranges: Ranges) -> Generated:
     return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True), steps
 
 
-def lock(rng: np.random.Generator, ranges: Ranges) -> Generated:
+def lock(rng: np.random.Generator) -> Generated:
     """Sample a combination lock: at each place one action leads on, the others to the start; it slips a little."""
-    size = between(rng, 5, ranges.observations[1] // 5)
-    steps = ranges.within(2 * size * rng.uniform(1.0, 2.0))
-    actions, states = between(rng, 2, 6), between(rng, *ranges.states)
+    size = between(rng, 5, 12)
+    steps = within(2 * size * rng.uniform(1.0, 2.0))
+    actions, states = between(rng, 2, 6), between(rng, *STATES)
     slip, has_decoy = float(rng.uniform(0.0, 0.15)), bool(rng.integers(2))
     right = rng.integers(actions, size=size)
     model, here = np.zeros((size, actions, size)), np.arange(size)
@@ -117,14 +112,14 @@ def lock(rng: np.random.Generator, ranges: Ranges) -> Generated:
     return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
 
 
-def sea(rng: np.random.Generator, ranges: Ranges) -> Generated:
+def sea(rng: np.random.Generator) -> Generated:
     """Sample a deep sea: a move sinks a row, to the left or to the right; each cell has its own action for either side.
 
     There is a shell on the left of the bottom, and a pearl on its right, where no move to the left leads. A move slips
     to the other side now and then. The machine counts pearls; each of them has a reward, or those up to the last.
     """
-    depth = max(3, round(math.sqrt(2.0 * between(rng, *ranges.observations))))
-    states, dives, slip = between(rng, *ranges.states), int(rng.integers(1, 4)), float(rng.uniform(0.0, 0.1))
+    depth = max(3, round(math.sqrt(2.0 * between(rng, *OBSERVATIONS))))
+    states, dives, slip = between(rng, *STATES), int(rng.integers(1, 4)), float(rng.uniform(0.0, 0.1))
     little, again = float(rng.uniform(0.02, 0.2)), bool(rng.integers(2))
     size = depth * (depth + 1) // 2
     model = np.zeros((size, 2, size))
@@ -142,13 +137,13 @@ def sea(rng: np.random.Generator, ranges: Ranges) -> Generated:
         following = i + 1 if i < states - 1 else 0 if again else i
         builder.edge(f"found-{i}", "pearl", f"found-{following}", reward=1.0 / dives)
         builder.edge(f"found-{i}", "shell", f"found-{i}", reward=little / dives)
-    return LabeledMDP.from_dense(model, labels), builder.build(), ranges.within(depth * dives)
+    return LabeledMDP.from_dense(model, labels), builder.build(), within(depth * dives)
 
 
-def queue(rng: np.random.Generator, ranges: Ranges) -> Generated:
+def queue(rng: np.random.Generator) -> Generated:
     """Sample a queue: faster service has a lower reward per customer, and a full queue spoils the mood."""
-    size, actions = between(rng, *ranges.observations) // 2 + 3, between(rng, 2, 6)
-    states, arrival = between(rng, *ranges.states), float(rng.uniform(0.3, 0.6))
+    size, actions = between(rng, *OBSERVATIONS) // 2 + 3, between(rng, 2, 6)
+    states, arrival = between(rng, *STATES), float(rng.uniform(0.3, 0.6))
     service = np.sort(rng.uniform(0.15, 0.9, actions))
     model, here = np.zeros((size, actions, size)), np.arange(size)
     done = np.where(here[:, None] > 0, service, 0.0)
@@ -160,16 +155,16 @@ def queue(rng: np.random.Generator, ranges: Ranges) -> Generated:
     mdp = LabeledMDP.from_dense(model, [*labels, LabelRule("full", target=size - 1)])
     rewards = {"full": 0.0} | {f"served-{a}": float(1.0 - 0.6 * service[a] * rng.random()) for a in range(actions)}
     if states == 1:
-        return mdp, prices(rewards), between(rng, *ranges.steps)
+        return mdp, prices(rewards), between(rng, *STEPS)
     moves = {"full": -1, f"served-{int(rng.integers(actions))}": 1}
-    return mdp, prices(rewards, states, moves, float(rng.uniform(0.3, 1.0))), between(rng, *ranges.steps)
+    return mdp, prices(rewards, states, moves, float(rng.uniform(0.3, 1.0))), between(rng, *STEPS)
 
 
-def store(rng: np.random.Generator, ranges: Ranges) -> Generated:
+def store(rng: np.random.Generator) -> Generated:
     """Sample a store: orders arrive before the demand. Large sales have higher rewards, large orders lower ones."""
-    size = between(rng, 5, min(80, ranges.observations[1] // 2))
+    size = between(rng, 5, 30)
     actions = min(size, between(rng, 2, 6))  # no two order the same
-    states, most = between(rng, *ranges.states), max(2, size // 2)
+    states, most = between(rng, *STATES), max(2, size // 2)
     demand = rng.dirichlet(np.ones(most + 1))
     lots = np.linspace(0, size - 1, actions).round().astype(int)
     model, labels = np.zeros((size, actions, size)), []
@@ -186,6 +181,105 @@ def store(rng: np.random.Generator, ranges: Ranges) -> Generated:
     small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
     rewards = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
     if states == 1:
-        return mdp, prices({**rewards, "empty": 0.0}), between(rng, *ranges.steps)
+        return mdp, prices({**rewards, "empty": 0.0}), between(rng, *STEPS)
     moves, probability = {"empty": -1, "large-cheap": 1}, float(rng.uniform(0.3, 1.0))
-    return mdp, prices({"empty": 0.0, **rewards}, states, moves, probability), between(rng, *ranges.steps)
+    return mdp, prices({"empty": 0.0, **rewards}, states, moves, probability), between(rng, *STEPS)
+
+
+# Machines
+
+
+def errands(
+    rng: np.random.Generator,
+    events: Sequence[str],
+    length: int,
+    *,
+    fits: float,
+    others: Sequence[str] = (),
+    again: bool | None = None,
+    sure: bool = False,
+) -> RewardMachine:
+    """Sample a machine that asks for ``length`` events in order; in half of the cases one may go unnoticed.
+
+    ``fits`` is the number of events that an episode has time for: a machine that asks for more rewards each of them,
+    others may reward the last one only. With ``again`` the last event leads back to the start. After a trap, which may
+    be among the ``others``, there is no reward.
+    """
+    early, repeats, is_random = rng.integers(2), bool(rng.integers(2)), not sure and rng.integers(2)
+    notice = float(rng.uniform(0.6, 0.95)) if is_random else 1.0
+    share = 1.0 / min(length, max(1, round(fits))) if early or length > fits else 0.0
+    end = "stage-1" if (repeats if again is None else again) else DONE
+    builder = MachineBuilder("stage-1", (*events, *others), first_match=True)
+    for i in range(1, length + 1):
+        here, there = f"stage-{i}", f"stage-{i + 1}" if i < length else end
+        if TRAP in others:
+            builder.edge(here, TRAP, FAILED)
+        builder.edge(here, events[(i - 1) % len(events)], there, reward=share or float(there == end))
+    return builder.build().with_chance(dict.fromkeys(events[:length], notice)) if is_random else builder.build()
+
+
+def collect(items: Sequence[str], goal: str) -> RewardMachine:
+    """Return a machine that rewards the goal once all items were met, in any order; after a trap there is no reward."""
+    builder = MachineBuilder("with", (*items, goal, TRAP), first_match=True)
+    waiting: list[tuple[str, ...]] = [()]
+    for found in waiting:  # grows while it is read
+        builder.edge("-".join(("with", *found)), TRAP, FAILED)
+        for item in items:
+            if item not in found:
+                more = tuple(sorted((*found, item)))
+                builder.edge("-".join(("with", *found)), proposition(item), "-".join(("with", *more)))
+                waiting += [more] if more not in waiting else []
+    return builder.edge("-".join(("with", *items)), goal, DONE, reward=1.0).build()
+
+
+def prices(
+    rewards: Mapping[str, float], levels: int = 1, moves: Mapping[str, int] | None = None, probability: float = 1.0
+) -> RewardMachine:
+    """Return a machine that rewards each event by its price; of several events the first one counts.
+
+    With several ``levels`` prices depend on a mood, which is best at first: at level i of n they are (i + 1)/n of the
+    full ones. An event in ``moves`` changes the level by so much with a probability.
+    """
+    builder = MachineBuilder(f"mood-{levels - 1}", tuple(rewards), first_match=True)
+    for level in range(levels):
+        here = f"mood-{level}"
+        for event, price in rewards.items():
+            there = f"mood-{min(max(0, level + (moves or {}).get(event, 0)), levels - 1)}"
+            reward, chance = (level + 1) / levels * price, 1.0 if there == here else probability
+            builder.edge(here, proposition(event), there, chance, reward)
+            if chance < 1.0:
+                builder.edge(here, proposition(event), here, 1.0 - chance, reward)
+    return builder.build()
+
+
+def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:
+    """Sample a machine with a rule for every proposition in every state.
+
+    The propositions are tried in a random order, and the first one that is true decides. A rule has up to three
+    outcomes; a reward is 0, a number, Bernoulli or discrete.
+    """
+    states = tuple(f"q{i}" for i in range(num_states))
+    rules = [
+        Rule(state, proposition(name), _random_outcomes(rng, states))
+        for state in states
+        for name in rng.permutation(np.array(names)).tolist()
+    ]
+    return RewardMachine(states, states[0], names, rules, first_match=True)
+
+
+def _random_outcomes(rng: np.random.Generator, states: tuple[str, ...]) -> tuple[Outcome, ...]:
+    count = int(rng.integers(1, min(MAX_OUTCOMES, len(states)) + 1))
+    targets = rng.choice(len(states), size=count, replace=False).tolist()
+    probs = rng.dirichlet(np.ones(count)).tolist()
+    return tuple(Outcome(states[m], prob, _random_reward(rng)) for m, prob in zip(targets, probs, strict=True))
+
+
+def _random_reward(rng: np.random.Generator) -> Reward:
+    kind = rng.integers(4)
+    if kind == 0:
+        return ZERO
+    if kind == 1:
+        return Reward.of(float(rng.random()))
+    if kind == 2:
+        return Reward.bernoulli(float(rng.random()))
+    return Reward(tuple(rng.random(3).tolist()), tuple(rng.dirichlet(np.ones(3)).tolist()))

@@ -1,7 +1,7 @@
 """Tasks generated from a seed, to compare learners on: of thirteen kinds, or with given sizes.
 
-``generated-lake-7`` is the lake of seed 7; ``generated-lake-large-7`` is a large one. Everything about a task is
-sampled: its sizes, its model or map, its machine and the horizon.
+``generated-lake-7`` is the lake of seed 7. Everything about a task is sampled: its sizes, its model or map, its machine
+and the horizon.
 
     sparse   a random model, two or three successors         rooms   four rooms with doors, places in order
     dense    a random model, every observation can follow    traps   a grid with traps, after which there is no reward
@@ -11,8 +11,8 @@ sampled: its sizes, its model or map, its machine and the horizon.
     sea      little on the left, much on the far right       store   orders and demand; empty shelves cost sales
                                                              maze    one way between any two cells, no slips
 
-Sizes are uniform on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50; in large tasks O up to 400, M up to 50
-and H up to 200. ``random-20x4x5-0`` has the sizes that it says: 20 observations, 4 actions and 5 machine states.
+Sizes are uniform on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50. ``random-20x4x5-0`` has the sizes that
+it says: 20 observations, 4 actions and 5 machine states.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ import warnings
 import numpy as np
 
 from praemia.envs.generated_grids import lake, map_kind, maze, office, rooms, traps
-from praemia.envs.generated_machines import random_machine
-from praemia.envs.generated_models import Kind, Ranges, chain, lock, queue, random_kind, sea, store
+from praemia.envs.generated_models import Kind, chain, lock, queue, random_kind, random_machine, sea, store
 from praemia.errors import PraemiaWarning, require_whole, unknown_name
 from praemia.limits import require_memory
 from praemia.machines.labels import LabelRule
@@ -32,7 +31,7 @@ from praemia.tasks.task import Task
 
 STREAM = 4217  # keeps these samples apart from those of other generators
 KINDS: dict[str, Kind] = {
-    "sparse": random_kind(400, (2, 5), 3, 1.0),
+    "sparse": random_kind(60, (2, 5), 3, 1.0),
     "dense": random_kind(40, (2, 4), None, 0.3),
     "actions": random_kind(20, (8, 24), 4, 0.5),
     "chain": chain,
@@ -46,10 +45,9 @@ KINDS: dict[str, Kind] = {
     "sea": sea,
     "maze": map_kind(maze, 9),
 }
-SIZES = {"usual": Ranges((5, 60), (1, 10), (5, 50)), "large": Ranges((60, 400), (10, 50), (50, 200))}
 
 
-def generated_task(kind: str = "sparse", seed: int = 0, size: str = "usual", horizon: int | None = None) -> Task:
+def generated_task(kind: str = "sparse", seed: int = 0, horizon: int | None = None) -> Task:
     """Generate a task of one of thirteen kinds; the horizon is sampled with it unless it is given.
 
     Examples
@@ -58,14 +56,11 @@ def generated_task(kind: str = "sparse", seed: int = 0, size: str = "usual", hor
     >>> praemia.envs.generated_task("lake", seed=7).name
     'generated-lake-7'
     """
-    for what, name, known in (("kind", kind, KINDS), ("size", size, SIZES)):
-        if not isinstance(name, str) or name not in known:
-            raise unknown_name(f"{what} of generated task", name, known)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise unknown_name("kind of generated task", kind, KINDS)
     require_whole("seed", seed, 0, 2**63 - 1)
-    rng = np.random.default_rng([STREAM, list(KINDS).index(kind), list(SIZES).index(size), seed])
-    mdp, machine, steps = KINDS[kind](rng, SIZES[size])
-    name = f"generated-{kind}-{seed}" if size == "usual" else f"generated-{kind}-{size}-{seed}"
-    return Task(mdp, machine, steps if horizon is None else horizon, name)
+    mdp, machine, steps = KINDS[kind](np.random.default_rng([STREAM, list(KINDS).index(kind), 0, seed]))
+    return Task(mdp, machine, steps if horizon is None else horizon, f"generated-{kind}-{seed}")
 
 
 def random_task(

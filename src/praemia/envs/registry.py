@@ -75,7 +75,7 @@ FAMILIES = {
     "office": Family(office, "-(?P<errand>[a-z-]+)", "Office"),
     "craft": Family(craft, f"-(?P<seed>{_NUMBER})-task(?P<task>[0-9]{{1,2}})", "Craft"),
     "random": Family(random_task, f"{_SIZES}-(?P<seed>{_NUMBER})", "Random"),
-    "generated": Family(generated_task, f"-(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})", "Generated"),
+    "generated": Family(generated_task, f"-(?P<kind>[a-z]+)-(?P<seed>{_NUMBER})", "Generated"),
 }
 EXAMPLES = {  # names that stand for the families in lists and tests, with a few words on what to do there
     **{f"riverswim-{size}": "swim up a river and back" for size in (5, 10, 15)},
