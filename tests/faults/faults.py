@@ -343,14 +343,6 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("a wrapped machine plays on after the end", "        if self._is_over:\n            label",
          "        if False:\n            label",
          f"{WRAPPER}::test_the_machine_halts_when_the_episode_has_ended"),
-    ],
-    "envs/machine_vector_wrapper.py": [
-        ("a step that ends and resets at once has the label of the reset", 'parts[i] = info["final_obs"][i]', "pass",
-         "envs/test_machine_vector_wrapper.py"),
-        ("a step that only resets moves the machine", 'done if self._mode == "NEXT_STEP" else np.zeros_like(done)',
-         "np.zeros_like(done)", "envs/test_machine_vector_wrapper.py"),
-    ],
-    "envs/machine_view.py": [
         ("shaping keeps the potential of where an episode terminates", "0.0 if terminated else self.shaping",
          "self.shaping",
          f"{WRAPPER}::test_shaped_returns_differ_by_the_potential_of_the_start_alone"),
@@ -363,6 +355,12 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          f"{COUNTERFACTUALS}::test_an_episode_ends_in_the_machine_state_that_can_earn_no_more"),
         ("the environment's reward is always added", 'env_step["reward"] if self.add_reward else 0.0',
          'env_step["reward"]', f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it"),
+    ],
+    "envs/machine_vector_wrapper.py": [
+        ("a step that ends and resets at once has the label of the reset", 'parts[i] = info["final_obs"][i]', "pass",
+         "envs/test_machine_vector_wrapper.py"),
+        ("a step that only resets moves the machine", 'done if self._mode == "NEXT_STEP" else np.zeros_like(done)',
+         "np.zeros_like(done)", "envs/test_machine_vector_wrapper.py"),
     ],
     "machines/rules.py": [
         ("a state is settled if it pays nothing itself", "    return closure(paying, sources)", "    return paying",

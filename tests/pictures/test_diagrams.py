@@ -17,9 +17,7 @@ from PIL import Image
 
 import praemia
 from praemia import envs
-from praemia.envs.flower import flower_machine
-from praemia.envs.riverswim import patrol, probabilistic_patrol
-from praemia.envs.warehouse import fetch_and_deliver
+from praemia.envs.classics import fetch_and_deliver, flower_machine, patrol, probabilistic_patrol
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine

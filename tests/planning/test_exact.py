@@ -7,8 +7,7 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.envs.riverswim import riverswim, riverswim_prm
-from praemia.envs.warehouse import warehouse
+from praemia.envs.classics import riverswim, riverswim_prm, warehouse
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.learners import Optimal
 from praemia.planning.exact import evaluate, occupancy, solve

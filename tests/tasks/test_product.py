@@ -6,7 +6,7 @@ import pytest
 import strategies
 from hypothesis import given
 
-from praemia.envs.warehouse import warehouse
+from praemia.envs.classics import warehouse
 from praemia.errors import SizeError
 from praemia.tasks.product import product
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from praemia import RewardMachine
 from praemia.envs import random_task, warehouse
-from praemia.envs.riverswim import riverswim
+from praemia.envs.classics import riverswim
 from praemia.errors import ModelError, PraemiaWarning
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from praemia.envs.machine_view import MACHINE_STATE, MachineView
+from praemia.envs.machine_wrapper import MACHINE_STATE, MachineView
 from praemia.errors import ParameterError
 
 

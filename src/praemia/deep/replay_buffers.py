@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer
 
 from praemia.deep.counterfactuals import Counterfactuals, ImaginedStep
-from praemia.envs.machine_view import MACHINE_STATE, MachineView
+from praemia.envs.machine_wrapper import MACHINE_STATE, MachineView
 from praemia.errors import ParameterError
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from praemia.envs.box_cells import cells
+from praemia.envs.classics import flower, riverswim, riverswim_prm, two_rooms, warehouse
 from praemia.envs.craft import craft
-from praemia.envs.flower import flower
 from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.registry import make, names, register
-from praemia.envs.riverswim import riverswim, riverswim_prm
-from praemia.envs.rooms import two_rooms
-from praemia.envs.warehouse import warehouse
 from praemia.lazy import lazy
 
 if TYPE_CHECKING:

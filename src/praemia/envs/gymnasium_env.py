@@ -14,7 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from praemia.arithmetic import draw
-from praemia.envs.machine_view import MachineView, beside
+from praemia.envs.machine_wrapper import MachineView, beside
 from praemia.envs.registry import make, register
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
 from praemia.pictures.renderers import render_image

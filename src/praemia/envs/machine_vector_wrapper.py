@@ -11,8 +11,7 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
-from praemia.envs.machine_view import beside, with_machine_state
-from praemia.envs.machine_wrapper import STREAM
+from praemia.envs.machine_wrapper import STREAM, beside, with_machine_state
 from praemia.envs.step_labels import LabelsOfSteps, StepLabeller
 from praemia.errors import ModelError
 from praemia.labels import Predicates

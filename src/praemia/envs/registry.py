@@ -13,13 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from praemia.envs.classics import flower, riverswim, riverswim_prm, two_rooms, warehouse
 from praemia.envs.craft import craft
-from praemia.envs.flower import flower
 from praemia.envs.generated_tasks import generated_task, random_task
 from praemia.envs.office import office, office_jair, office_map
-from praemia.envs.riverswim import riverswim, riverswim_prm
-from praemia.envs.rooms import two_rooms
-from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, did_you_mean, unknown_name
 from praemia.tasks.task import Task
 

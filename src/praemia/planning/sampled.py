@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum, students_half_width
 from praemia.envs.black_box import BlackBox
-from praemia.envs.machine_view import beside, with_machine_state
+from praemia.envs.machine_wrapper import beside, with_machine_state
 from praemia.errors import require_whole
 from praemia.limits import MAX_EPISODES
 from praemia.planning.exact import Evaluation

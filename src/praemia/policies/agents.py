@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.envs.machine_view import beside, with_machine_state
+from praemia.envs.machine_wrapper import beside, with_machine_state
 from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.tasks.task import Task

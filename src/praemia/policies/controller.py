@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from praemia.envs.machine_view import MACHINE_STATE, OBSERVATION
+from praemia.envs.machine_wrapper import MACHINE_STATE, OBSERVATION
 from praemia.envs.step_labels import LabelsOfSteps, StepLabeller
 from praemia.errors import ParameterError
 from praemia.machines.labels import Label
