@@ -50,7 +50,7 @@ REFUSED = [
     ("convert nowhere-3 m.yaml", "unknown environment"),
     ("convert m.txt m.yaml --from htm", "htm"),
     ("convert warehouse-3 t.yaml --pay first", "'warehouse-3' is a built-in task"),
-    ("convert warehouse-3 t.yaml --reward coffee=1", "'warehouse-3' is a built-in task"),
+    ("convert warehouse-3 t.yaml --pay each", "'warehouse-3' is a built-in task"),
     ("convert warehouse-3 t.yaml --from hoa", "'warehouse-3' is a built-in task"),
     # machine
     ('machine "F(item &" -o m.yaml', "column 9: it ends too early"),

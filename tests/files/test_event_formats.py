@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import praemia
-from praemia.cli import execute
 from praemia.errors import PraemiaError
 from praemia.files.formats.dot import read_dot
-from praemia.files.formats.multiagent import build_multiagent
+from praemia.files.formats.events import build_multiagent
 from praemia.files.load_save import load_machine, load_task
 from praemia.files.source import parse_source
 from praemia.machines.builder import MachineBuilder
@@ -146,7 +145,7 @@ def test_mistakes_in_graphs_have_their_line(old: str, new: str, message: str) ->
         read_dot(STOCHASTIC.replace(old, new, 1), "m.dot")
     assert message in str(caught.value)
     with pytest.raises(PraemiaError, match=r"m\.dot: .* where is the reward"):
-        read_dot(DFA.replace(", shape=doublecircle", "") + START, "m.dot")
+        read_dot(MOORE.replace("|", "") + START, "m.dot")
 
 
 START = '__start0 [shape=none, label=""];\n__start0 -> s0 [label=""];\n}\n'
@@ -159,37 +158,21 @@ s0 -> s1 [label="a"]; s0 -> s0 [label="b"];
 s1 -> s1 [label="a"]; s1 -> s2 [label="b"];
 s2 -> s2 [label="a"]; s2 -> s0 [label="b"];
 """
-DFA = """\
-digraph dfa {
-s0 [label="s0"];
-s1 [label="s1", shape=doublecircle];
-s0 -> s1 [label="a"]; s0 -> s0 [label="b"];
-s1 -> s1 [label="b"]; s1 -> s0 [label="a"];
-"""
 MDP = """\
 digraph mdp {
-s0 [label="floor"];
-s1 [label="goal"];
-s2 [label="floor"];
+s0 [label="0"];
+s1 [label="2.0"];
+s2 [label="0"];
 s0 -> s1 [label="a:0.75"]; s0 -> s2 [label="a : 0.25"]; s0 -> s0 [label="b:1.0"];
 s1 -> s1 [label="a:1.0"]; s1 -> s1 [label="b:1.0"];
 s2 -> s2 [label="a:1.0"]; s2 -> s1 [label="b:1.0"];
 """
-SYMBOLS = 'digraph m {\ns0 [label=s0];\ns0 -> s0 [label="a/coffee"]; s0 -> s0 [label="b/nothing"];\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "targets", "outputs"),
-    [
-        (MOORE, {("s0", "a"): "s1", ("s1", "b"): "s2", ("s2", "b"): "s0"}, {"s0": 0.0, "s1": 0.25, "s2": 1.0}),
-        (DFA, {("s0", "a"): "s1", ("s1", "a"): "s0"}, {"s0": 0.0, "s1": 1.0}),
-    ],
-    ids=["Moore", "DFA"],
-)
-def test_the_reward_of_a_step_is_the_output_of_the_state_that_it_leads_to(
-    text: str, targets: dict[tuple[str, str], str], outputs: dict[str, float]
-) -> None:
-    machine = read_dot(text + START, "m.dot")
+def test_the_reward_of_a_step_is_the_output_of_the_state_that_it_leads_to() -> None:
+    targets = {("s0", "a"): "s1", ("s1", "b"): "s2", ("s2", "b"): "s0"}
+    outputs = {"s0": 0.0, "s1": 0.25, "s2": 1.0}
+    machine = read_dot(MOORE + START, "m.dot")
     assert machine.states == tuple(outputs)
     for word in product("ab", repeat=5):
         state, rewards = "s0", []
@@ -200,34 +183,13 @@ def test_the_reward_of_a_step_is_the_output_of_the_state_that_it_leads_to(
 
 
 def test_the_outputs_of_an_mdp_are_rewards_by_chance() -> None:
-    machine = read_dot(MDP + START, "m.dot", {"goal": 2.0})
+    machine = read_dot(MDP + START, "m.dot")
     assert machine.states == ("s0", "s1", "s2")
     assert machine.expected_rewards([{"b"}, {"a"}, {"a"}, {"b"}]).tolist() == [0.0, 1.5, 1.5, 2.0]
 
 
-def test_outputs_that_are_no_numbers_need_a_table() -> None:
-    with pytest.raises(PraemiaError, match=r"m\.dot:3: .*'coffee'.*rewards="):
-        read_dot(SYMBOLS + START, "m.dot")
-    machine = read_dot(SYMBOLS + START, "m.dot", {"coffee": 0.5})
-    assert machine.expected_rewards([{"a"}, {"b"}, {"a"}]).tolist() == [0.5, 0.0, 0.5]
-    with pytest.raises(PraemiaError, match=r"'cofee'.*did you mean 'coffee'"):
-        read_dot(SYMBOLS + START, "m.dot", {"cofee": 0.5})
-
-
-@pytest.mark.parametrize(("reward", "status"), [("coffee=0.5", 0), ("coffee", 2), ("coffee=nan", 2)])
-def test_convert_takes_the_table(reward: str, status: int, tmp_path: Path) -> None:
-    file, out = tmp_path / "machine.dot", tmp_path / "out.yaml"
-    file.write_text(SYMBOLS + START, encoding="utf-8")
-    assert execute(["convert", str(file), str(out), "--reward", reward]) == status
-    assert out.exists() == (status == 0)
-    if status == 0:
-        assert load_machine(out) == load_machine(file, rewards={"coffee": 0.5})
-
-
 def test_an_option_or_a_format_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     praemia.save_machine(RewardMachine.from_ltlf("F a"), tmp_path / "m.yaml")
-    with pytest.raises(PraemiaError, match=r"rewards=.* is for files in the format dot"):
-        load_machine(tmp_path / "m.yaml", rewards={"a": 1.0})
     with pytest.raises(PraemiaError, match=r"pay='each' is for files in the format hoa"):
         load_machine(tmp_path / "m.yaml", pay="each")
     with pytest.raises(PraemiaError, match="unknown format 'hao'"):

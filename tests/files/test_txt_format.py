@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from pathlib import Path
-from typing import Any
 
-import gymnasium
 import pytest
 from txt_machines import PLAIN, SAMPLES, Original
 
-import praemia
 from praemia.errors import PraemiaError
 from praemia.files.formats.txt import read_txt
 from praemia.machines.builder import MachineBuilder
@@ -106,65 +102,3 @@ UNLISTED = {
 def test_terminal_states_that_are_not_listed_are_told_by_their_lines(name: str) -> None:
     lines, word, rewards = UNLISTED[name]
     assert read_txt(f"0\n{lines}", "m.txt").expected_rewards(map(set, word)).tolist() == rewards
-
-
-CHEETAH = """
-0
-[2]
-(0,0,'!b',RewardControl())
-(0,1,'b',RewardForward())
-(1,1,'!f',RewardControl())  # forward
-(1,2,'f',ConstantRewardFunction(1000))
-"""
-STEPS = {"RewardControl": lambda o, a, z, info: -abs(a), "RewardForward": lambda o, a, z, info: float(z - o)}
-
-
-def test_rewards_that_depend_on_the_step_are_stage_rewards_where_functions_are_given(tmp_path: Path) -> None:
-    path = tmp_path / "cheetah.txt"
-    path.write_text(CHEETAH)
-    machine, stages = praemia.load_machine(path, functions=STEPS)
-    control, forward = STEPS.values()
-    assert stages == {("0", "0"): control, ("0", "1"): forward, ("1", "1"): control}
-    assert machine.expected_rewards([(), "b", (), "f", "f"]).tolist() == [0.0, 0.0, 0.0, 1000.0, 0.0]
-    labels = {1: "b", 2: "f"}
-    env = praemia.MachineWrapper(Counter(), labels, machine, stage_rewards=stages)
-    env.reset(seed=0)
-    assert [env.step(action)[1] for action in (0, 1, 0, 1)] == [0.0, 1.0, 0.0, 1000.0]
-    assert praemia.load_machine(path, functions=STEPS)[0] == machine
-    path.write_text(PLAIN)
-    assert praemia.load_machine(path, functions={}) == (read_txt(PLAIN, "m.txt"), {})
-
-
-class Counter(gymnasium.Env[int, int]):
-    """Count up by the action."""
-
-    observation_space, action_space = gymnasium.spaces.Discrete(99), gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        self.at = 0
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.at += action
-        return self.at, 0.0, False, False, {}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "functions", "message"),
-    [
-        ("", "", None, r"m.txt:3: RewardControl depends on the environment's own step; a machine"),
-        ("", "", {"RewardControl": len}, r"m.txt:4: the reward function 'RewardForward' is not given"),
-        ("RewardForward()", "RewardForward(2)", STEPS, r"m.txt:4: RewardForward with arguments"),
-        ("RewardForward()", "RewardControl()", STEPS, r"m.txt: functions: no line has 'RewardForward'"),
-        (
-            "(1,2,'f',ConstantRewardFunction(1000))",
-            "(1,2,'f&!n',RewardControl())",
-            STEPS,
-            "state 1: a line to a terminal",
-        ),
-    ],
-)
-def test_functions_that_do_not_fit_a_file_are_refused(old: str, new: str, functions: Any, message: str) -> None:
-    text = CHEETAH.strip().replace(old, new) if old else CHEETAH.strip()
-    with pytest.raises(PraemiaError, match=message):
-        read_txt(text, "m.txt", functions)

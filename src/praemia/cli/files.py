@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -124,21 +123,7 @@ def _check_traces(file: str) -> None:
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--from", "form", type=click.Choice([*FORMATS]), help="The format of IN, if not that of its extension.")
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) is rewarded.")
-@click.option(
-    "--reward",
-    "rewards",
-    multiple=True,
-    metavar="OUTPUT=NUMBER",
-    callback=lambda context, option, values: dict(map(_output_reward, values)) or None,
-    help="The reward of an output of AALpy's automata (.dot) that is not a number, 0 by default; may be repeated.",
-)
-def convert_command(
-    source: str,
-    target: Path,
-    form: str | None,
-    pay: str | None,
-    rewards: dict[str, float] | None,
-) -> None:
+def convert_command(source: str, target: Path, form: str | None, pay: str | None) -> None:
     """Convert IN, a machine file, a task file or a built-in task, to OUT.
 
     Machines are read from .yaml .json .txt (Toro Icarte's) .dot (AALpy's) .hoa, and multiagent-rl-rm's JSON, and
@@ -149,25 +134,14 @@ def convert_command(
     from praemia.machines.machine import RewardMachine
 
     is_file = looks_like_file(source)
-    if not is_file and is_typed("form", "pay", "rewards"):
-        raise click.UsageError(f"--from, --pay and --reward are for machine files; {source!r} is a built-in task")
-    loaded = load(source, form, pay=pay, rewards=rewards) if is_file else resolve_task(source)
+    if not is_file and is_typed("form", "pay"):
+        raise click.UsageError(f"--from and --pay are for machine files; {source!r} is a built-in task")
+    loaded = load(source, form, pay=pay) if is_file else resolve_task(source)
     if isinstance(loaded, RewardMachine):
         save_machine(loaded, target)
     else:
         save_task(loaded, target)
     echo(f"wrote the {'machine' if isinstance(loaded, RewardMachine) else 'task'} to {target}", err=True)
-
-
-def _output_reward(text: str) -> tuple[str, float]:
-    output, equals, number = text.rpartition("=")
-    try:
-        reward = float(number)
-    except ValueError:
-        reward = math.nan
-    if not equals or not math.isfinite(reward):
-        raise click.BadParameter(f"{text!r}; expected OUTPUT=NUMBER, such as coffee=1")
-    return output, reward
 
 
 @click.command("schema")

@@ -27,9 +27,7 @@ from praemia.errors import (
     require_distribution,
 )
 from praemia.files.boxes import box_propositions, build_box, is_box
-from praemia.files.formats.events import machine_of_rules
-from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
-from praemia.files.formats.multiagent import build_multiagent
+from praemia.files.formats.events import MULTIAGENT_KEYS, build_multiagent, machine_of_rules
 from praemia.files.schema import (
     FORMULA_KEYS,
     FormulaPart,
@@ -106,8 +104,7 @@ def _machine_of_file(source: Source, name: str) -> RewardMachine:
     read = SUFFIXES[path.suffix.lower()].read
     if read is read_task_file:  # a file that names itself, or a task that names another, is not followed
         return _read_machine(parse_source(text, str(path), is_json=name.endswith(".json")))
-    machine = read(text, str(path))
-    assert isinstance(machine, RewardMachine)
+    machine: RewardMachine = read(text, str(path))
     return machine
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import FileError, ParameterError, did_you_mean, located
@@ -14,7 +14,7 @@ from praemia.files.building import read_task_file
 from praemia.files.formats.dot import read_dot
 from praemia.files.formats.drn import write_drn
 from praemia.files.formats.hoa import read_hoa
-from praemia.files.formats.txt import StepFunctions, WithStages, read_txt
+from praemia.files.formats.txt import read_txt
 from praemia.files.source import read_text
 from praemia.files.writing import dump, dump_as_json
 from praemia.machines.machine import RewardMachine
@@ -39,8 +39,8 @@ FORMATS = {
     for format in (
         Format("yaml", (".yaml", ".yml"), read_task_file, options=("allow_code",)),
         Format("json", (".json",), read_task_file, options=("allow_code",)),
-        Format("txt", (".txt",), read_txt, options=("functions",)),
-        Format("dot", (".dot", ".gv"), read_dot, options=("rewards",)),
+        Format("txt", (".txt",), read_txt),
+        Format("dot", (".dot", ".gv"), read_dot),
         Format("hoa", (".hoa",), read_hoa, options=("pay",)),
     )
 }
@@ -97,29 +97,12 @@ def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
     return loaded
 
 
-@overload
 def load_machine(
     path: str | Path,
     format: str | None = None,
     *,
     pay: str | None = None,
-    rewards: Mapping[str, float] | None = None,
-    functions: None = None,
-) -> RewardMachine: ...
-
-
-@overload
-def load_machine(path: str | Path, format: str | None = None, *, functions: StepFunctions) -> WithStages: ...
-
-
-def load_machine(
-    path: str | Path,
-    format: str | None = None,
-    *,
-    pay: str | None = None,
-    rewards: Mapping[str, float] | None = None,
-    functions: StepFunctions | None = None,
-) -> RewardMachine | WithStages:
+) -> RewardMachine:
     """Load the machine of a file that holds just a machine, or a task.
 
     Parameters
@@ -127,10 +110,6 @@ def load_machine(
     format : "yaml", "json", "txt", "dot" or "hoa"; by default that of the file's ending. The keys of a JSON or YAML
         file distinguish multiagent-rl-rm's machines from ours.
     pay : when acceptance by an automaton (HOA) is rewarded: at the "first" one, at "each", or at the "end".
-    rewards : the rewards of outputs of AALpy's automata (DOT) that are not numbers; those that are not listed are 0.
-    functions : what the names of reward functions such as ``RewardControl()`` in a text file (txt) stand for: functions
-        (observation, action, next observation, info) → number. What is returned is then the machine, in which these
-        rewards are 0, and the dictionary for ``MachineWrapper(…, stage_rewards=)``.
 
     Raises
     ------
@@ -144,8 +123,8 @@ def load_machine(
     >>> praemia.load_machine("machine.yaml").states
     ('empty', 'loaded', 'done')
     """
-    loaded = load(path, format, pay=pay, rewards=rewards, functions=functions)
-    return loaded if isinstance(loaded, RewardMachine | tuple) else loaded.machine
+    loaded: Task | BlackBox | RewardMachine = load(path, format, pay=pay)
+    return loaded if isinstance(loaded, RewardMachine) else loaded.machine
 
 
 def require_writable(path: str | Path, kind: str) -> None:

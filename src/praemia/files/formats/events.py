@@ -1,21 +1,27 @@
-"""What other tools' formats share: a text is read by a grammar, and one event happens at each step.
+"""What other tools' formats share, and the machines of multiagent-rl-rm: JSON (or YAML) with states and events.
 
-An event is a whole label: ``item`` is {item}; one of several propositions, or of none, is written in braces.
+One event happens at each step, or none. It is a whole label: ``item`` is {item}; one of several propositions, or of
+none, is written in braces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from functools import cache, partial
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from praemia.errors import FileError, PraemiaError, located
+from pydantic import Field
+
+from praemia.errors import FileError, PraemiaError, located, unknown_name
+from praemia.files.schema import Part
+from praemia.files.source import Source, validate
 from praemia.machines.guards import exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 
+MULTIAGENT_KEYS = frozenset({"initial_state", "terminal_states", "event_vocabulary"})
 SHOWN = 20  # characters of a text where parsing stopped
 Place: TypeAlias = str | Callable[[], str]
 
@@ -95,3 +101,48 @@ def event_machine(
             rules.append((group[0].where, Rule(source, exactly(label, names), tuple(outcomes))))
     moves = [(place, rule) for place, rule in rules if rule.outcomes != (Outcome(rule.source),)]
     return machine_of_rules(where, states, initial, names, moves)
+
+
+class TransitionPart(Part):
+    """A transition in a file of multiagent-rl-rm."""
+
+    from_state: str
+    event: str
+    to_state: str
+    reward: float = 0.0
+
+
+class SpecPart(Part):
+    """A whole file; what only describes it is not read."""
+
+    states: Annotated[list[str], Field(min_length=1)]
+    initial_state: str
+    terminal_states: list[str] = Field(default_factory=list)
+    event_vocabulary: list[str]
+    transitions: list[TransitionPart]
+    name: Any = None
+    env_id: Any = None
+    version: Any = None
+    notes: Any = None
+
+
+def build_multiagent(source: Source) -> RewardMachine:
+    """Return the machine of a file's data."""
+    part = validate(source, SpecPart)
+    transitions = []
+    for i, item in enumerate(part.transitions):
+        if item.event not in part.event_vocabulary:
+            with source.at("transitions", i):
+                raise unknown_name("event", item.event, part.event_vocabulary)
+        if item.from_state not in part.terminal_states:
+            place = partial(source.spot, ("transitions", i), column=False)
+            reward = Reward.of(item.reward)
+            transitions.append(Transition(place, item.from_state, item.event, item.to_state, None, reward))
+    for state in part.terminal_states:
+        if state not in part.states:
+            with source.at("terminal_states"):
+                raise unknown_name("machine state", state, part.states)
+    where = partial(
+        source.spot, ("initial_state" if part.initial_state not in part.states else "states",), column=False
+    )
+    return event_machine(where, part.states, part.initial_state, part.event_vocabulary, transitions)

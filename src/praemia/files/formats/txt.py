@@ -6,13 +6,13 @@
 
 A proposition is one letter. The first line of a state whose guard holds is taken; of two lines with the same (from, to)
 the later stands in the earlier one's place. All terminal states are one, and where no line holds the episode ends with
-reward 0. A function of the environment's step, such as ``RewardControl()``, is given as one of ``functions``.
+reward 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from praemia.errors import FileError, did_you_mean, located
 from praemia.files.formats.events import parsed
@@ -23,8 +23,6 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome, Rule
 
-StepFunctions: TypeAlias = Mapping[str, Callable[..., float]]
-WithStages: TypeAlias = tuple[RewardMachine, dict[tuple[str, str], Callable[..., float]]]
 ENDED = -1  # what those tools call the one terminal state
 FUNCTIONS = [f"{kind}RewardFunction" for kind in ("Constant", "Label", "NoisyCont", "NoisyContLabel")]
 
@@ -52,43 +50,29 @@ class _Line(NamedTuple):
     target: int
     guard: Formula
     cases: list[tuple[Formula, Reward]]
-    function: Callable[..., float] | None  # of the environment's step
 
     @property
     def is_end(self) -> bool:
         """Return whether a state with just this line is terminal."""
-        if self.function is not None:
-            return False
         is_constant = len(self.cases) == 1 and self.cases[0][0] is TRUE and self.cases[0][1].is_constant
         return self.source == self.target and self.guard is TRUE and is_constant
 
 
-def read_txt(text: str, name: str, functions: StepFunctions | None = None) -> RewardMachine | WithStages:
-    """Return the machine of a text, with ``functions`` also its stage rewards; ``name`` stands for it in messages."""
-    own = functions or {}
+def read_txt(text: str, name: str) -> RewardMachine:
+    """Return the machine of a text; ``name`` stands for it in messages."""
     initial, *parts = parsed(_GRAMMAR, text, name, _EXPECTED).children
     ends: list[int] | None = None
-    lines, unused = [], set(own)
+    lines = []
     for part in parts:
         with located(f"{name}:{part.meta.line}"):
             if part.data == "line":
                 source, target, guard, function, arguments = part.children
-                is_own = function in own and not arguments.children
-                cases = [(TRUE, ZERO)] if is_own else list(_cases(str(function), arguments, own))
-                states = parse_integer(source), parse_integer(target)
-                lines.append(_Line(*states, _guard(guard[1:-1]), cases, own[function] if is_own else None))
-                unused.discard(function)
+                cases = list(_cases(str(function), arguments))
+                lines.append(_Line(parse_integer(source), parse_integer(target), _guard(guard[1:-1]), cases))
             else:
                 ends = [parse_integer(state) for state in part.children]
     with located(name):
-        for function in sorted(unused):
-            raise FileError(f"functions: no line has {function!r}{did_you_mean(function, _functions_in(parts))}")
-        whole = _machine(parse_integer(initial), [*(_implied_ends(lines) if ends is None else ends), ENDED], lines)
-    return whole[0] if functions is None else whole
-
-
-def _functions_in(parts: list[Any]) -> list[str]:
-    return [str(part.children[3]) for part in parts if part.data == "line"]
+        return _machine(parse_integer(initial), [*(_implied_ends(lines) if ends is None else ends), ENDED], lines)
 
 
 def _guard(text: str) -> Formula:
@@ -107,15 +91,9 @@ def _literal(factor: str, text: str) -> Formula:
     return ~literal if factor[: len(factor) - len(name)].count("!") % 2 else literal
 
 
-def _cases(function: str, arguments: Any, own: StepFunctions) -> Iterator[tuple[Formula, Reward]]:
+def _cases(function: str, arguments: Any) -> Iterator[tuple[Formula, Reward]]:
     """Yield the guards and the distributions of a reward function."""
     if function not in FUNCTIONS:
-        if function in own:
-            raise FileError(f"{function} with arguments; a function that is given takes the environment's step alone")
-        if own:
-            raise FileError(
-                f"the reward function {function!r} is not given{did_you_mean(function, [*own, *FUNCTIONS])}"
-            )
         if function.startswith("Reward"):
             raise FileError(f"{function} depends on the environment's own step; a machine cannot carry that over")
         raise FileError(f"unknown reward function {function!r}{did_you_mean(function, FUNCTIONS)}")
@@ -137,8 +115,8 @@ def _implied_ends(lines: list[_Line]) -> list[int]:
     return sorted(state for state, its in own.items() if not its or (len(its) == 1 and its[0].is_end))
 
 
-def _machine(initial: int, ends: list[int], lines: list[_Line]) -> WithStages:
-    """Return the machine of some lines and its stage rewards; all terminal states are one, called by the first."""
+def _machine(initial: int, ends: list[int], lines: list[_Line]) -> RewardMachine:
+    """Return the machine of some lines; all terminal states are one, called by the first."""
     entries: dict[int, dict[int, _Line]] = {}
     for line in lines:
         if line.source not in ends:
@@ -152,19 +130,7 @@ def _machine(initial: int, ends: list[int], lines: list[_Line]) -> WithStages:
         del names[ENDED]
     guards = (guard for line in lines for guard in (line.guard, *(case for case, _ in line.cases)))
     letters = dict.fromkeys(letter for guard in guards for letter in sorted(guard.propositions()))
-    stages = {
-        (names[state], names[target]): line.function
-        for state, own in entries.items()
-        for target, line in own.items()
-        if line.function is not None
-    }
-    for rule in rules:
-        if rule.guard is ELSE and (rule.source, names[ENDED]) in stages:
-            raise FileError(
-                f"state {rule.source}: a line to a terminal state has a function, and where no line holds the episode "
-                "ends there too, with reward 0; add a line for the other labels"
-            )
-    return RewardMachine(tuple(names.values()), names[first], tuple(letters), rules, first_match=True), stages
+    return RewardMachine(tuple(names.values()), names[first], tuple(letters), rules, first_match=True)
 
 
 def _rules(state: str, lines: Mapping[int, _Line], names: Mapping[int, str]) -> Iterator[Rule]:
