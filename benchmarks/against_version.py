@@ -1,7 +1,7 @@
 """Compare whole runs and exact planning with another version of praemia, taking turns, as ratios within one session.
 
-    git worktree add ../praemia-0.4 94fb1644
-    python benchmarks/against_version.py ../praemia-0.4 --turns 9
+    git worktree add ../praemia-before COMMIT
+    python benchmarks/against_version.py ../praemia-before --turns 9
 
 The other version is a checkout. This interpreter runs both, each in its own process, which stays alive and does one
 run at a time. Times are processor times, because other work may be on the machine. Ratios, ours ÷ theirs, are taken
@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from statistics import geometric_mean, median
-from tempfile import TemporaryDirectory
 
 LEARNERS = (
     *("ucbvi-prm", "headroom", "euler", "ucrl2-rm-l", "ucrl2-rm-b", "opsrl", "psrl", "ucbvi", "eqo", "mvp", "crm"),
@@ -26,21 +25,12 @@ LEARNERS = (
 )
 SLOW = ("crm", "q-learning", "told-support")  # they plan in Python, in every episode or nearly so
 EXACT = ("warehouse-5", "warehouse-40", "office-mail", "random-50x4x20-0")
-TAXI = """
-gymnasium: {id: Taxi-v4, labels: [{to: 0, label: [home]}]}
-machine:
-  states: [out]
-  initial: out
-  propositions: [home]
-  transitions: [{from: out, when: home, to: out, reward: 1}]
-horizon: 20
-"""
 WORKER = """
 import sys, time
-from praemia import envs, evaluate, learners, load_task, simulate, solve
+from praemia import envs, evaluate, learners, simulate, solve
 for line in sys.stdin:
     task, work, times = line.strip().split("|")
-    world = load_task(task) if task.endswith(".yaml") else envs.make(task)
+    world = envs.make(task)
     if work in ("solve", "evaluate"):
         policy = solve(world, threads=1).policy
         evaluate(world, policy, threads=1)
@@ -48,7 +38,7 @@ for line in sys.stdin:
         for _ in range(int(times)):
             solve(world, threads=1) if work == "solve" else evaluate(world, policy, threads=1)
     else:
-        simulate(world, learners.make(work), 2 if task.endswith(".yaml") else 20)
+        simulate(world, learners.make(work), 20)
         began = time.process_time()
         simulate(world, learners.make(work), int(times), 1)
     print(time.process_time() - began, flush=True)
@@ -73,7 +63,7 @@ class Version:
         return float(self.process.stdout.readline())
 
 
-def settings(learners: Sequence[str], tasks: Sequence[str], taxi: Path) -> Iterator[tuple[str, str, int]]:
+def settings(learners: Sequence[str], tasks: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Yield what is measured: the task, the learner or the planning, and how many episodes or times."""
     for name in learners:
         for task in tasks:
@@ -81,7 +71,6 @@ def settings(learners: Sequence[str], tasks: Sequence[str], taxi: Path) -> Itera
     for task in EXACT:
         yield task, "solve", 100
         yield task, "evaluate", 100
-    yield str(taxi), "psrl", 10
 
 
 def main() -> None:
@@ -94,18 +83,15 @@ def main() -> None:
     parser.add_argument("--only", action="store_true", help="the learners and no exact planning")
     chosen = parser.parse_args()
     ours, theirs = Version(Path(__file__).parents[1] / "src"), Version(chosen.other / "src")
-    with TemporaryDirectory() as folder:
-        taxi = Path(folder) / "taxi.yaml"
-        taxi.write_text(TAXI, encoding="utf-8")
-        measured, medians = settings(chosen.learners, chosen.tasks, taxi), dict[str, list[float]]()
-        for task, name, times in islice(measured, len(chosen.learners) * len(chosen.tasks) if chosen.only else None):
-            pairs = [(theirs.seconds(task, name, times), ours.seconds(task, name, times)) for _ in range(chosen.turns)]
-            ratios = sorted(own / other for other, own in pairs)
-            least, most = (1e3 * min(times) for times in zip(*pairs, strict=True))
-            spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"
-            shown = f"{Path(task).stem:16} {name:12} {least:8.1f} ms → {most:8.1f} ms"
-            print(f"{shown}   {median(ratios):.2f} × {spread}", flush=True)
-            medians.setdefault(name, []).append(median(ratios))
+    measured, medians = settings(chosen.learners, chosen.tasks), dict[str, list[float]]()
+    for task, name, times in islice(measured, len(chosen.learners) * len(chosen.tasks) if chosen.only else None):
+        pairs = [(theirs.seconds(task, name, times), ours.seconds(task, name, times)) for _ in range(chosen.turns)]
+        ratios = sorted(own / other for other, own in pairs)
+        before, after = (1e3 * min(times) for times in zip(*pairs, strict=True))
+        spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"
+        shown = f"{task:16} {name:12} {before:8.1f} ms → {after:8.1f} ms"
+        print(f"{shown}   {median(ratios):.2f} × {spread}", flush=True)
+        medians.setdefault(name, []).append(median(ratios))
     for name in chosen.learners if len(chosen.tasks) > 1 else ():
         print(f"{name}: {geometric_mean(medians[name]):.2f} × in the geometric mean of {len(medians[name])} tasks")
 

@@ -1,10 +1,8 @@
-"""Steps a second in a black box: MountainCar in 120 cells, alone, played by praemia, and learned in 120 episodes.
+"""Time a step in a black box: MountainCar in 120 cells, alone with random actions, and played by learners.
 
     python benchmarks/box_speed.py          # about a minute of one core
 
-The environment alone is played with random actions. ``random`` plans once, so that what remains is the cost of a step:
-indices, labels, the machine, counts. For learners the time of planning is printed apart. All ratios are within one run
-of this script, over processor time; each is the best of three, since other programs only ever make things slower.
+``random`` plans once, so it shows the cost of a step; for the others planning is part of the time.
 """
 
 from __future__ import annotations
@@ -12,18 +10,13 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import gymnasium
 
 import praemia
 from praemia.errors import PraemiaWarning
-from praemia.learners import Learner, make
-from praemia.simulation.loop import World
-from praemia.text_tables import Table
 
-HORIZON, EPISODES = 200, 120
+HORIZON = 200
 
 
 def car() -> praemia.BlackBox:
@@ -33,76 +26,43 @@ def car() -> praemia.BlackBox:
         {"left": "position < -1.0", "flag": "position >= 0.5"}, names=["position", "velocity"]
     )
     machine = praemia.RewardMachine.from_ltlf("F(left & F flag)").with_chance({"left": 0.8})
-    space: Any = env.observation_space
-    cells = praemia.envs.cells(space, [12, 10])
+    cells = praemia.envs.cells(env.observation_space, [12, 10])  # type: ignore[arg-type]
     return praemia.BlackBox(env, labels, machine, HORIZON, encode=cells, until_done=True)
 
 
-def alone(num_episodes: int) -> tuple[int, float, float]:
-    """Play the environment with random actions; return the steps, the seconds and those of planning, 0."""
-    env, count = gymnasium.make("MountainCar-v0"), 0
-    env.action_space.seed(0)
-    env.reset(seed=0)
+def alone(num_episodes: int) -> float:
+    """Return the processor time of a step of the environment."""
+    env, steps = gymnasium.make("MountainCar-v0", max_episode_steps=HORIZON), 0
     actions = [env.action_space.sample() for _ in range(HORIZON)]
     began = time.process_time()
     for _ in range(num_episodes):
         env.reset()
         for action in actions:
             _, _, terminated, truncated, _ = env.step(action)
-            count += 1
+            steps += 1
             if terminated or truncated:
                 break
-    return count, time.process_time() - began, 0.0
+    return (time.process_time() - began) / steps
 
 
-def learned(learner: Learner, num_episodes: int) -> tuple[int, float, float]:
-    """Learn; return the steps, the seconds, and those of planning."""
-    planning, plan = [0.0], World.replan
-
-    def timed(world: World) -> None:
-        began = time.process_time()
-        plan(world)
-        planning[0] += time.process_time() - began
-
-    World.replan = timed  # type: ignore[method-assign, assignment]
+def learned(name: str, num_episodes: int) -> float:
+    """Return the processor time of a step of a run."""
     began = time.process_time()
-    run = praemia.simulate(car(), learner, num_episodes)
-    seconds = time.process_time() - began
-    World.replan = plan  # type: ignore[method-assign]
-    return int(run.steps.sum()), seconds, planning[0]
-
-
-def best(play: Callable[[], tuple[int, float, float]]) -> tuple[int, float, float]:
-    """Return the fastest of three."""
-    return min((play() for _ in range(3)), key=lambda found: found[1] / found[0])
+    run = praemia.simulate(car(), name, num_episodes)
+    return (time.process_time() - began) / int(run.steps.sum())
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print a line for each; the best of three."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--episodes", type=int, default=EPISODES)
+    parser.add_argument("--episodes", type=int, default=120)
     episodes = parser.parse_args().episodes
     warnings.simplefilter("ignore", PraemiaWarning)  # a random policy never reaches the flag
+    unit = min(alone(episodes) for _ in range(3))
+    print(f"the environment alone: {1e6 * unit:.1f} µs a step")
     for name in ("random", "ucbvi-prm", "headroom"):
-        learned(make(name), 2)  # compiled before anything is timed
-    each = {"the environment alone": best(lambda: alone(episodes))}
-    for name in ("random", "ucbvi-prm", "headroom"):
-        each[name] = best(lambda name=name: learned(make(name), episodes))  # type: ignore[misc]
-    steps, seconds, _ = each["the environment alone"]
-    unit = seconds / steps
-    rows = [
-        (
-            name,
-            f"{steps:,}",
-            f"{steps / seconds:,.0f}",
-            f"{seconds / steps / unit:.2f}",
-            f"{(seconds - planning) / steps / unit:.2f}",
-            f"{planning:.2f}",
-        )
-        for name, (steps, seconds, planning) in each.items()
-    ]
-    header = ("what is played", "steps", "steps per second", "× alone", "× alone, plans apart", "seconds of planning")
-    print(Table(header, rows))
+        learned(name, 2)  # compiled before anything is timed
+        print(f"{name}: {min(learned(name, episodes) for _ in range(3)) / unit:.2f} × that")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What counterfactual experience brings to the learners of stable-baselines3.
 
-    .venv-deep/bin/python benchmarks/deep_counterfactual.py                  DQN in the warehouse, SAC in a square
-    .venv-deep/bin/python benchmarks/deep_counterfactual.py --study pycrm    against PyCRM (package pyrewardmachines)
+    .venv-deep/bin/python benchmarks/deep_counterfactual.py     # DQN in the warehouse, SAC in a square
 
 A run is a file in results/deep (--folder): what is there is not done again. A score is the exact value of the greedy
 policy in the warehouse, and the mean return of 20 episodes in the square. A learner has reached a return where three
@@ -25,8 +24,8 @@ from typing import Any
 import numpy as np
 import torch
 from deep_worlds import cells, one_hot, square
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from plotting import new_figure, render, tidy
 from stable_baselines3 import DQN, SAC
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -35,9 +34,12 @@ from praemia.deep import counterfactual_replay
 from praemia.report.styles import styles
 from praemia.statistics.intervals import quotient_interval
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+from concept_pictures import svg_of
+
 EVERY = 250  # steps between two scores
 EPISODES = 20  # of a score in the square
-WITH, WITHOUT, PYCRM = "with counterfactuals", "without", "PyCRM"
+WITH, WITHOUT = "with counterfactuals", "without"
 FOR_DQN = {
     "learning_rate": 1e-3,
     "buffer_size": 100_000,
@@ -74,7 +76,6 @@ class Study:
 STUDIES = {
     "warehouse": Study("DQN, warehouse-5", (WITHOUT, WITH), 8_000, 0.7),
     "square": Study("SAC, square", (WITHOUT, WITH), 4_000, 0.8),
-    "pycrm": Study("DQN, warehouse-5 without chance", (PYCRM, WITH), 4_000, 0.7),
 }
 
 
@@ -89,13 +90,6 @@ class Scores(BaseCallback):
         if self.num_timesteps % EVERY == 0:
             self.values.append(self.score(self.model))
         return True
-
-
-def sure(task: praemia.Task) -> praemia.Task:
-    """Return the warehouse with an item that is always ready and a delivery point that is always free."""
-    builder = praemia.MachineBuilder("empty", propositions=("item", "delivery"))
-    machine = builder.edge("empty", "item", "loaded").edge("loaded", "delivery", "done", reward=1).build()
-    return praemia.Task(task.mdp, machine, task.max_steps)
 
 
 def exact_score(task: praemia.Task, show: Callable[[int, int], Any]) -> Callable[[Any], float]:
@@ -136,12 +130,6 @@ def make_agent(study: str, arm: str, seed: int) -> tuple[Any, Callable[[Any], fl
         more = counterfactual_replay(env, seed) if arm == WITH else {}
         return SAC("MlpPolicy", env, seed=seed, **FOR_SAC, **more), sampled_score(seed)
     task = praemia.envs.warehouse(size=5)
-    task = sure(task) if study == "pycrm" else task
-    if arm == PYCRM:
-        from deep_pycrm import CounterfactualDQN, Warehouse
-
-        world = Warehouse(task, seed)
-        return CounterfactualDQN("MlpPolicy", world, seed=seed, **FOR_DQN), exact_score(task, world.observation)
     env = cells(task)
     more = counterfactual_replay(env, seed) if arm == WITH else {}
     size, states = task.num_observations, task.num_machine_states
@@ -173,7 +161,7 @@ def reached(scores: list[float], goal: float) -> int | None:
     return int(runs[0] + 1) * EVERY if len(runs) else None
 
 
-def tell(study: Study, curves: dict[str, NDArray[np.float64]], seconds: dict[str, float]) -> None:
+def show(study: Study, curves: dict[str, NDArray[np.float64]], seconds: dict[str, float]) -> None:
     """Print a study's table."""
     steps = {arm: [reached(list(scores), study.goal) for scores in found] for arm, found in curves.items()}
     filled = {arm: [study.steps if step is None else step for step in found] for arm, found in steps.items()}
@@ -188,20 +176,19 @@ def tell(study: Study, curves: dict[str, NDArray[np.float64]], seconds: dict[str
 
 
 def draw(found: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> None:
-    """Draw the curves: the mean over seeds, and each seed thin."""
-    figure = new_figure(3.4 * len(found), 2.8, "Return while learning")
-    panels = figure.subplots(1, len(found), squeeze=False)[0]
-    for axes, (name, curves) in zip(panels, found.items(), strict=True):
-        tidy(axes, STUDIES[name].title, "steps of the environment", "return")
-        for arm, style in styles((arm, arm) for arm in (WITH, PYCRM, WITHOUT)).items():
-            if arm in curves:
-                steps = EVERY * np.arange(1, curves[arm].shape[1] + 1)
-                axes.plot(steps, curves[arm].T, color=style.on_light, linewidth=0.4, alpha=0.35)
-                line = {"color": style.on_light, "dashes": style.dash or (None, None)}
-                axes.plot(steps, curves[arm].mean(axis=0), linewidth=2, label=arm, **line)
+    """Plot the curves: the mean over seeds, and each seed thin."""
+    figure = Figure(figsize=(3.6 * len(found), 2.8), layout="constrained")
+    for axes, (name, curves) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):
+        axes.set(title=STUDIES[name].title, xlabel="steps of the environment", ylabel="return")
+        axes.spines[["top", "right"]].set_visible(False)
+        for arm, style in styles((arm, arm) for arm in STUDIES[name].arms).items():
+            steps = EVERY * np.arange(1, curves[arm].shape[1] + 1)
+            axes.plot(steps, curves[arm].T, color=style.on_light, linewidth=0.4, alpha=0.35)
+            line = {"color": style.on_light, "dashes": style.dash or (None, None)}
+            axes.plot(steps, curves[arm].mean(axis=0), linewidth=2, label=arm, **line)
         axes.axhline(STUDIES[name].goal, color="#6B7280", linewidth=0.8, linestyle=":")
         axes.legend(fontsize=8, frameon=False, loc="lower right")
-    path.write_bytes(render(figure, path.suffix[1:]))
+    path.write_text(svg_of(figure), encoding="utf-8")
 
 
 def main() -> None:
@@ -211,7 +198,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--steps", type=int, help="in place of the study's")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--draw", type=Path, help="an SVG or PNG of the curves")
+    parser.add_argument("--draw", type=Path, help="an SVG of the curves")
     chosen = parser.parse_args()
     found: dict[str, dict[str, NDArray[np.float64]]] = {}
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
@@ -225,7 +212,7 @@ def main() -> None:
             records = {arm: [json.loads(run.result().read_text()) for run in runs] for arm, runs in waiting.items()}
             found[name] = {arm: np.array([record["scores"] for record in own]) for arm, own in records.items()}
             seconds = {arm: float(np.mean([record["cpu_seconds"] for record in own])) for arm, own in records.items()}
-            tell(study, found[name], seconds)
+            show(study, found[name], seconds)
     if chosen.draw is not None:
         draw(found, chosen.draw)
 

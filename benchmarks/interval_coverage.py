@@ -9,9 +9,7 @@ folder and not repeated.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,6 @@ from praemia.statistics.series import group, paired
 from praemia.text_tables import Table
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
-RESAMPLES = 999
 BEST = "UCRL2-RM-B 0.03"
 SIZES = (8, 16, 64)
 
@@ -55,36 +52,9 @@ def student(samples: Floats) -> Ends:
     return Ends(samples.mean(axis=1) - half, samples.mean(axis=1) + half)
 
 
-def scipy_bootstrap(method: Any) -> Callable[[Floats], Ends]:
-    def ends(samples: Floats) -> Ends:
-        rng = np.random.default_rng(0)
-        found = [
-            stats.bootstrap((part,), np.mean, axis=1, n_resamples=RESAMPLES, method=method, rng=rng).confidence_interval
-            for part in np.array_split(samples, -(-len(samples) // 50))  # in parts, to save memory
-        ]
-        return Ends(np.concatenate([f.low for f in found]), np.concatenate([f.high for f in found]))
-
-    return ends
-
-
-def bootstrap_t(samples: Floats) -> Ends:
-    """Student's statistic with the quantiles of its resampled values."""
-    rng, n = np.random.default_rng(0), samples.shape[1]
-    ends = []
-    for sample in samples:
-        drawn = sample[rng.integers(0, n, (RESAMPLES, n))]
-        error = drawn.std(axis=1, ddof=1)
-        pivots = (drawn.mean(axis=1) - sample.mean())[error > 0.0] / error[error > 0.0]
-        ends.append(sample.mean() - np.quantile(pivots, [0.975, 0.025]) * sample.std(ddof=1))
-    return Ends(*np.array(ends).T)
-
-
 METHODS = {
     "t on the log scale": ours,
     "t": student,
-    "bootstrap t": bootstrap_t,
-    "BCa": scipy_bootstrap("BCa"),
-    "percentile": scipy_bootstrap("percentile"),
 }
 
 

@@ -1,6 +1,6 @@
 """The optima of QR-Max's office settings beside those that were published.
 
-    python benchmarks/office_optima.py [--maps 1 2 3] [--discount .95] [--json FILE]
+    python benchmarks/office_optima.py [--maps 1 2 3] [--discount .95]
 
 For each building and errand: the stationary optimum with a discount of .9, how often its policy succeeds within 1,000
 steps, and how long a successful episode takes; then the published length and success. With a discount of .95 all agree
@@ -12,8 +12,6 @@ nothing: above 1.66 the test tells the two apart.
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 import numpy as np
 
@@ -46,9 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--maps", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--discount", type=float, default=0.9)
-    parser.add_argument("--json", type=Path, default=None, help="write the numbers to this file too")
     chosen = parser.parse_args()
-    rows = []
     value_of = f"value, γ = {chosen.discount:g}"
     print(f"| setting | {value_of} | length | published | success | published | t against nothing |")
     print("|---|---|---|---|---|---|---|")
@@ -56,13 +52,10 @@ def main() -> None:
         if map not in chosen.maps:
             continue
         value, length, success, t = optimum(map, exp, chosen.discount)
-        rows.append({"map": map, "exp": exp, "value": value, "length": length, "success": success, "t": t})
         print(
             f"| map{map}-exp{exp} | {value:.3e} | {length:.2f} | {length_published:.2f} "
             f"| {success:.2%} | {success_published:.2%} | {t:.2f} |"
         )
-    if chosen.json is not None:
-        chosen.json.write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

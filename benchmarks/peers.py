@@ -1,176 +1,185 @@
-"""Compare exact planning with the alternatives on the same tasks, in one session, with one process per solver.
+"""Compare exact planning with SciPy, QuantEcon and Storm on the explicit product of the same task.
 
-    python benchmarks/peers.py                          everything, about half an hour
-    python benchmarks/peers.py --sizes large --kinds few-sparse --rounds 5
-    python benchmarks/peers.py --json peers.json        keep every number
+    python benchmarks/peers.py [--side 200] [--machine-states 20] [--horizon 100] [--rounds 4]
+    python benchmarks/peers.py --discount .999        # without a horizon, beside QuantEcon's modified policy iteration
 
-Solvers take turns, round after round. Ratios are taken within a round and shown as median (minimum – maximum). Solvers
-that would not fit in memory are left out, with a message. mdpsolver is not compared: it has no finite horizon.
+Solvers take turns, each in a process of its own; those that are not installed are left out. Ratios are taken within a
+round: median (minimum – maximum). The time excludes building the product; *added* is the peak of memory while solving,
+with the product, beyond the loaded task.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
+import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from explicit import num_transitions
-from memory_speed import bandwidth, bytes_per_step
-from peer_solvers import SOLVERS, describe
 
-SIZES = {
-    "tiny": (10, 4, 10),
-    "small": (50, 10, 100),
-    "medium": (100, 20, 100),
-    "large": (200, 20, 100),
-    "huge": (500, 50, 20),
-}
-KINDS = {f"{n}-{tau}": (n == "many", tau == "dense") for n in ("few", "many") for tau in ("sparse", "dense")}
+import praemia
+from praemia.planning.stationary import RELATIVE_ERROR
+from praemia.tasks.product import Product
+from praemia.text_tables import Table
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 MODULES = {"QuantEcon": "quantecon", "Storm": "stormpy"}
-MIB, GIB = 1 << 20, 1 << 30
-BYTES_PER_TRANSITION = {"SciPy": 22, "QuantEcon": 30, "Storm": 58}  # the product, its copies and the solver's work
-TIMEOUT = 1200
-OURS, ALL = "praemia, 1 thread", "praemia, all threads"
 
 
-def settings_of(size: str, kind: str) -> dict[str, Any]:
-    """Return a task's record."""
-    (side, machine_states, horizon), (many, dense) = SIZES[size], KINDS[kind]
-    return {"side": side, "machine_states": machine_states, "horizon": horizon, "many": many, "dense": dense}
+def grid_task(side: int, machine_states: int, horizon: int, discount: float | None) -> praemia.Task:
+    """Make a slippery grid with a chain of machine states that two kinds of cells move on, with probability 0.8."""
+    marks = {3: "i", 8: "d"}
+    rows = ["".join(marks.get((row + column) % 10, ".") for column in range(side)) for row in range(side)]
+    rows[0] = f"S{rows[0][1:]}"
+    builder = praemia.MachineBuilder("0")
+    for state in range(machine_states):
+        here, there = str(state), str((state + 1) % machine_states)
+        builder.edge(here, "id"[state % 2], there, probability=0.8, reward=float(state % 2))
+        builder.edge(here, "id"[state % 2], here, probability=0.2)
+    machine = builder.build()
+    task = praemia.envs.grid("\n".join(rows), legend={"i": "i", "d": "d"}, machine=machine, horizon=horizon, stay=True)
+    return task if discount is None else task.with_discount(discount).with_horizon(None)
 
 
-def left_out(solver: str, transitions: int, limit: int) -> str | None:
-    """Say why a solver is not tried on a product of this size, if so."""
-    if solver in (OURS, ALL):
-        return None
-    if solver in MODULES and find_spec(MODULES[solver]) is None:
-        return "not installed"
-    needed = transitions * BYTES_PER_TRANSITION[solver]
-    if needed > limit:
-        return f"{transitions / 1e6:,.0f} million transitions, some {needed / GIB:.0f} GiB"
-    return None
+def scipy_sparse(task: praemia.Task, product: Product) -> Callable[[], float]:
+    """Multiply the matrix with V, step by step."""
+    policy = np.empty((task.max_steps, product.num_states), dtype=np.int8)
+
+    def run() -> float:
+        values = np.zeros(product.num_states)
+        for h in reversed(range(task.max_steps)):
+            action_values = (product.transitions @ values).reshape(product.rewards.shape) + product.rewards
+            policy[h], values = action_values.argmax(axis=1), action_values.max(axis=1)
+        return float(product.start_probs @ values)
+
+    return run
 
 
-def run(solver: str, settings: dict[str, Any], repeats: int) -> dict[str, Any]:
-    """Run one solver in a process of its own."""
-    script = Path(__file__).with_name("peer_solvers.py")
-    command = [sys.executable, "-W", "ignore", str(script), solver, json.dumps(settings), str(repeats)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        return {"failed": f"more than {TIMEOUT} s"}
-    except subprocess.CalledProcessError as error:
-        return {"failed": (error.stderr.strip().splitlines() or [f"exit {error.returncode}"])[-1]}
-    record: dict[str, Any] = json.loads(done.stdout)
-    return record
+def quantecon(task: praemia.Task, product: Product) -> Callable[[], float]:
+    """Apply QuantEcon's Bellman operator H times; without a horizon, its modified policy iteration."""
+    from quantecon.markov import DiscreteDP
+    from scipy.sparse import csr_matrix
+
+    states = np.repeat(np.arange(product.num_states), product.num_actions)
+    actions = np.tile(np.arange(product.num_actions), product.num_states)
+    problem = DiscreteDP(product.rewards.ravel(), csr_matrix(product.transitions), task.discount, states, actions)
+    if task.horizon is None:
+        error = 2.0 * RELATIVE_ERROR * praemia.solve(task).value
+        return lambda: float(product.start_probs @ problem.solve(method="mpi", epsilon=error, max_iter=10**7).v)
+    policy = np.empty((task.max_steps, product.num_states), dtype=np.int8)
+    greedy = np.empty(product.num_states, dtype=int)
+
+    def run() -> float:
+        after, here = np.zeros((2, product.num_states))
+        for h in reversed(range(task.max_steps)):
+            problem.bellman_operator(after, Tv=here, sigma=greedy)
+            policy[h] = greedy
+            after, here = here, after
+        return float(product.start_probs @ after)
+
+    return run
 
 
-def compare(size: str, kind: str, rounds: int, limit: int) -> dict[str, Any]:
-    """Let the solvers take turns on one task."""
-    settings = settings_of(size, kind)
-    task = describe(settings)
-    transitions, moved = num_transitions(task), bytes_per_step(task) * task.max_steps
-    del task
-    missing = {name: why for name in SOLVERS if (why := left_out(name, transitions, limit)) is not None}
-    records: dict[str, list[dict[str, Any]]] = {name: [] for name in SOLVERS if name not in missing}
-    for number in range(rounds):
-        for name in list(records):
-            print(f"{size} {kind}, round {number + 1}: {name}", file=sys.stderr)
-            records[name].append(run(name, settings, repeats=3 if size != "huge" else 2))
-            if "failed" in records[name][-1]:
-                missing[name] = records.pop(name)[-1]["failed"]
-    work = settings["side"] ** 2 * settings["machine_states"] * settings["horizon"]
-    return {
-        "size": size,
-        "kind": kind,
-        **settings,
-        "transitions": transitions,
-        "bytes": moved,
-        "work": work,
-        "solvers": {name: summary(rows, records[OURS], work) for name, rows in records.items()},
-        "missing": missing,
-    }
+def storm(task: praemia.Task, product: Product) -> Callable[[], float]:
+    """Check Rmax=?[C<=H] with Storm's sparse engine: the value alone."""
+    import stormpy
+    from stormpy.datastructures import SparseMatrixBuilder
+    from stormpy.models import SparseMdp, SparseModelComponents, SparseRewardModel, StateLabeling
+
+    matrix, num_actions = product.transitions, product.num_actions
+    rows = product.num_states * num_actions
+    matrix.sort_indices()
+    builder = SparseMatrixBuilder[float](rows, product.num_states, matrix.nnz, True, True, product.num_states)
+    indices = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    builder.add_next_values(
+        indices.tolist(), matrix.indices.tolist(), matrix.data.tolist(), list(range(0, rows, num_actions))
+    )
+    labels = StateLabeling(product.num_states)
+    labels.add_label("init")
+    labels.add_label_to_state("init", int(product.start_probs.argmax()))
+    rewards = {"reward": SparseRewardModel[float](optional_state_action_reward_vector=product.rewards.ravel().tolist())}
+    model = SparseMdp[float](SparseModelComponents[float](builder.build(), labels, rewards))
+    formula = stormpy.parse_properties(f'R{{"reward"}}max=? [ C<={task.max_steps} ]')[0]
+    return lambda: float(stormpy.model_checking(model, formula, only_initial_states=True).get_value(0))
 
 
-def summary(rows: list[dict[str, Any]], ours: list[dict[str, Any]], work: int) -> dict[str, Any]:
-    """Return a solver's numbers, and its ratios to ours, round by round."""
-    best = [min(row["seconds"]) for row in rows]
-    base = [min(row["seconds"]) for row in ours]
-    added = min(max(row["peak"] - row["held"], 1 << 16) for row in rows)
-    our_added = min(max(row["peak"] - row["held"], 1 << 16) for row in ours)
-    return {
-        "value": rows[0]["value"],
-        "seconds": best,
-        "ns": 1e9 * min(best) / work,
-        "ratios": sorted(mine / our for mine, our in zip(best, base, strict=True)),
-        "build": min(row["build"] for row in rows),
-        "peak": min(row["peak"] for row in rows),
-        "added": added,
-        "peak_ratio": min(row["peak"] for row in rows) / min(row["peak"] for row in ours),
-        "added_ratio": added / our_added,
-    }
+PEERS = {"SciPy": scipy_sparse, "QuantEcon": quantecon, "Storm": storm}
 
 
-def show(found: dict[str, Any], speeds: dict[str, float]) -> None:
-    """Print one task's table."""
-    sizes = f"{found['side'] ** 2:,} observations × {found['machine_states']} machine states, {found['horizon']} steps"
-    print(f"\n{found['size']}, {found['kind']}: {sizes}; product {found['transitions'] / 1e6:.1f} million transitions")
-    print(f"{'':22}{'s':>9}{'ns/state':>10}{'time ÷ ours':>24}{'peak':>9}{'added':>9}{'÷ ours':>8}{'build s':>9}")
-    values = [solver["value"] for solver in found["solvers"].values()]
-    for name, it in found["solvers"].items():
-        ratios = f"{median(it['ratios']):.2f} ({it['ratios'][0]:.2f} – {it['ratios'][-1]:.2f})"
-        print(
-            f"{name:22}{min(it['seconds']):9.3f}{it['ns']:10.2f}{ratios:>24}{it['peak'] / MIB:8.0f}M"
-            f"{it['added'] / MIB:8.0f}M{it['added_ratio']:8.1f}{it['build']:9.1f}"
-        )
-    for name, why in found["missing"].items():
-        print(f"{name:22}left out: {why}")
-    print(f"values agree within {max(values) - min(values):.1e}")
-    for name, speed in ((OURS, speeds["1"]), (ALL, speeds["all"])):
-        limit = found["bytes"] / speed
-        print(f"{name}: {min(found['solvers'][name]['seconds']) / limit:.2f} × the memory's limit of {limit:.3f} s")
+def solver(name: str, task: praemia.Task) -> Callable[[], float]:
+    """Return what is timed."""
+    if name in PEERS:
+        return PEERS[name](task, praemia.product(task))
+    threads = int(name.split()[1])
+    keep = {} if task.horizon is None else {"keep_values": False}
+    return lambda: praemia.solve(task, threads=threads, **keep).value
 
 
-def exponents(found: list[dict[str, Any]]) -> dict[str, float]:
-    """Fit time ~ work^x for each solver and kind over the sizes that it did."""
-    fitted = {}
-    for kind in KINDS:
-        for name in SOLVERS:
-            its = [it for it in found if it["kind"] == kind and name in it["solvers"]]
-            done = [(it["work"], min(it["solvers"][name]["seconds"])) for it in its]
-            if len(done) > 2:
-                work, seconds = np.log(np.array(done).T)
-                fitted[f"{kind}, {name}"] = float(np.polyfit(work, seconds, 1)[0])
-    return fitted
+def memory(field: str) -> int:
+    """Return what this process holds (VmRSS), or has held at most (VmHWM), in MiB."""
+    found = re.search(rf"{field}:\s+(\d+) kB", STATUS.read_text())
+    return int(found[1]) // 1024 if found else 0
+
+
+def measure(name: str, side: int, *rest: Any) -> dict[str, float]:
+    """Run a solver three times, after a small task that compiles."""
+    solver(name, grid_task(5, *rest))()
+    task, taken, value = grid_task(side, *rest), [], 0.0
+    gc.collect()
+    held, began = memory("VmRSS"), time.perf_counter()
+    run = solver(name, task)
+    built = time.perf_counter() - began
+    gc.collect()
+    CLEAR.write_text("5")  # the peak counts from here
+    for _ in range(3):
+        began = time.perf_counter()
+        value = run()
+        taken.append(time.perf_counter() - began)
+    return {"value": value, "s": min(taken), "build": built, "added": memory("VmHWM") - held}
 
 
 def main() -> None:
-    """Compare, print, keep."""
+    """Let the solvers take turns, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES)[1:])
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=14.0, help="leave out what needs more GiB than this")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--side", type=int, default=200)
+    parser.add_argument("--machine-states", type=int, default=20)
+    parser.add_argument("--horizon", type=int, default=100)
+    parser.add_argument("--discount", type=float, help="plan without a horizon")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    speeds = {"1": bandwidth(1), "all": bandwidth(2)}
-    print(f"memory: {speeds['1'] / 1e9:.1f} GB/s with one thread, {speeds['all'] / 1e9:.1f} GB/s with two")
-    found = []
-    for kind in chosen.kinds:
-        for size in chosen.sizes:
-            found.append(compare(size, kind, chosen.rounds, int(chosen.limit * GIB)))
-            show(found[-1], speeds)
-            if chosen.json is not None:
-                chosen.json.write_text(json.dumps({"bytes_per_second": speeds, "tasks": found}, indent=1))
-    print("\ngrowth exponents, time against observations × machine states × steps")
-    for name, exponent in exponents(found).items():
-        print(f"{name:40}{exponent:6.2f}")
+    size = (chosen.side, chosen.machine_states, chosen.horizon, chosen.discount)
+    if chosen.measure:
+        print(json.dumps(measure(chosen.measure, *size)))
+        return
+    names = (
+        ["praemia, 1 thread", "praemia, 2 threads", *PEERS]
+        if chosen.discount is None
+        else ["praemia, 1 thread", "QuantEcon"]
+    )
+    names = [name for name in names if name not in MODULES or find_spec(MODULES[name])]
+    rounds: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    for _ in range(chosen.rounds):
+        for name in names:
+            command = [sys.executable, "-W", "ignore", __file__, *sys.argv[1:], "--measure", name]
+            rounds[name].append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    rows = []
+    for name, found in rounds.items():
+        ratios = sorted(their["s"] / our["s"] for their, our in zip(found, rounds[names[0]], strict=True))
+        spread = f"{median(ratios):.2f} ({ratios[0]:.2f} – {ratios[-1]:.2f})"
+        least = {key: min(each[key] for each in found) for key in ("s", "added", "build")}
+        rows.append((name, spread, f"{least['s']:.3f}", f"{least['added']:,.0f}", f"{least['build']:.1f}"))
+    print(Table(("solver", "time ÷ ours", "best s", "added MiB", "s to build"), rows))
+    values = [found[0]["value"] for found in rounds.values()]
+    print(f"values agree within {(max(values) - min(values)) / max(values):.1e} of the largest")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ about 10 minutes on two idle cores for the five settings of the first building.
 from __future__ import annotations
 
 import argparse
-import json
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
@@ -43,9 +41,7 @@ def main() -> None:
     parser.add_argument("--length", type=float, default=4.0, help="of a run, in published steps")
     parser.add_argument("--horizon", type=int, help="in place of the suite's; 1,000 was published")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", type=Path, default=None, help="write the numbers to this file too")
     chosen = parser.parse_args()
-    rows = []
     print("| setting | method | steps | standard error | published |")
     print("|---|---|---|---|---|")
     with ProcessPoolExecutor(chosen.jobs) as pool:
@@ -63,10 +59,7 @@ def main() -> None:
                 late = f" ({plural(int(np.isinf(steps).sum()), 'run')} never)" if np.isinf(steps).any() else ""
                 passed = steps[np.isfinite(steps)]
                 mean, error = passed.mean(), passed.std(ddof=1) / np.sqrt(len(passed))
-                rows.append({"task": name, "method": choice.title, "steps": steps.tolist(), "published": figure})
                 print(f"| {name} | {choice.title} | {mean:,.0f}{late} | {error:,.0f} | {figure:,} |", flush=True)
-    if chosen.json is not None:
-        chosen.json.write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":

@@ -51,27 +51,6 @@ class Spread:
             self.local_room += local_headroom
 
 
-def bonus_of(
-    learner: Headroom,
-    n: int,
-    total: int,
-    episodes: float,
-    mean: float,
-    variance: float,
-    top: float,
-    local_top: float,
-    log_term: float,
-    shares: tuple[float, float],
-) -> float:
-    if learner.constants == "theory":
-        return max(math.sqrt(8 * log_term * variance / n), 8 * log_term * top / n)
-    neglect = 1 + math.log(total / n) / 2
-    deviation = learner.deviation_scale * math.sqrt(neglect * variance / n)
-    forgotten = max(neglect, math.sqrt(learner.forgotten_scale * math.log(1 + episodes) / n))
-    headroom = max(shares[0] * (top - mean), shares[1] * (local_top - mean))
-    return deviation + learner.headroom_scale * forgotten * headroom / n
-
-
 def choices(
     task: Task,
     learner: Headroom,
@@ -102,6 +81,13 @@ def choices(
         mean = sum(row[z] / n * y for z, y in values.items())
         variance = sum(row[z] / n * (y - mean) ** 2 for z, y in values.items())
         spread.add(n, variance, best - mean, local_tops[o] - mean)
-        bonus = bonus_of(learner, n, total, episodes, mean, variance, best, local_tops[o], log_term, shares)
+        if learner.constants == "theory":
+            bonus = max(math.sqrt(8 * log_term * variance / n), 8 * log_term * best / n)
+        else:
+            neglect = 1 + math.log(total / n) / 2
+            deviation = learner.deviation_scale * math.sqrt(neglect * variance / n)
+            forgotten = max(neglect, math.sqrt(learner.forgotten_scale * math.log(1 + episodes) / n))
+            headroom = max(shares[0] * (best - mean), shares[1] * (local_tops[o] - mean))
+            bonus = deviation + learner.headroom_scale * forgotten * headroom / n
         found[o, a] = min(best, mean + bonus)
     return found

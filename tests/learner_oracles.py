@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, product
 from math import e, log, sqrt
 from typing import Any, ClassVar
@@ -55,11 +55,12 @@ class Watched:
 
 
 class Wanderer(Learner):
-    """Play a new random policy in every episode: some pairs are visited often, some never."""
+    """Play a new random policy in every episode; some pairs are visited often, some never. Keep what is shown."""
 
-    name: ClassVar[str] = "wanderer"
     uses_steps: ClassVar[bool] = True
+    shown: ClassVar[list[Experience]] = []
     sees: str = "observations"  # type: ignore[misc]
+    learn_machine: bool = False  # type: ignore[misc]
     replan: str = "episode"
 
     @classmethod
@@ -68,7 +69,7 @@ class Wanderer(Learner):
         return cls(sees=learner.sees)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
+        spec, self.shown[:] = experience.spec, [experience]
         shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
         few = rng.integers(spec.num_actions, size=spec.num_actions)
         return LearnerPlan(rng.choice(few, size=shape).astype(np.int16))
@@ -214,60 +215,48 @@ def _variance(probs: dict[Any, float], values: dict[Any, float]) -> float:
     return sum(probs[z] * (values[z] - mean) ** 2 for z in probs)
 
 
-def ucbvi_prm(
-    task: Task, diary: Diary, num_episodes: int, scale: float, rho: float = 0.05, previous: Values | None = None
-) -> tuple[Values, Values]:
-    """Return Q and V of Algorithms 1 and 2."""
-    model = _Model(task)
-    size, A, Q, H = model.O, model.A, model.Q, model.H
-    iota = log(6 * Q * size * A * num_episodes * H / rho)
-
-    def action_value(values: Values, h: int, m: int, o: int, a: int) -> float:
-        row = {z: count for (z,), count in _row(diary.transitions, (o, a)).items()}
-        n = sum(row.values())
-        if n == 0:
-            return float(H)
-        p_hat = {z: count / n for z, count in row.items()}
-        w = {z: model.w(values, h + 1, m, o, a, z) for z in row}
-        later = {z: diary.steps[h + 1, z] for z in row}
-        terms = {z: H**2 if later[z] == 0 else min(100**2 * H**3 * size**2 * A * iota**2 / later[z], H**2) for z in row}
-        bonus = sqrt(8 * iota * _variance(p_hat, w) / n)
-        bonus += 14 * H * iota / (3 * n)
-        bonus += sqrt(2 * iota / n)
-        bonus += sqrt(8 * sum(p_hat[z] * terms[z] for z in row) / n)
-        backup = sum(p_hat[z] * (model.phi(m, o, a, z) + w[z]) for z in row)
-        before = previous[h, m, o, a] if previous else float(H)
-        return min(before, H, backup + scale * bonus)
-
-    return model.backward(action_value)
-
-
 def ucbvi(
-    task: Task, diary: Diary, num_episodes: int, scale: float, rho: float = 0.05, previous: Values | None = None
+    task: Task,
+    diary: Diary,
+    num_episodes: int,
+    scale: float,
+    rho: float = 0.05,
+    previous: Values | None = None,
+    *,
+    on_product: bool = True,
 ) -> tuple[Values, Values]:
-    """Return Q and V of UCBVI on the cross product, S = Q·O."""
+    """Return Q and V of UCBVI on the cross product, S = Q·O, or of UCBVI-PRM, Algorithms 1 and 2 of the paper."""
     model = _Model(task)
-    S, A, H = model.Q * model.O, model.A, model.H
-    L = log(5 * S * A * num_episodes * H / rho)
+    A, H, size = model.A, model.H, model.O * (model.Q if on_product else 1)
+    iota = log((5 if on_product else 6 * model.Q) * size * A * num_episodes * H / rho)
 
     def action_value(values: Values, h: int, m: int, o: int, a: int) -> float:
-        row = _row(diary.product_transitions, (m, o, a))
+        source = (m, o, a) if on_product else (o, a)
+        row = _row(diary.product_transitions if on_product else diary.transitions, source)  # (m', o') or (o',)
         n = sum(row.values())
         if n == 0:
             return float(H)
         p_hat = {s: count / n for s, count in row.items()}
-        v = {s: values[h + 1, *s] for s in row}
-        later = {s: diary.product_steps[h + 1, *s] for s in row}
-        terms = {s: H**2 if later[s] == 0 else min(100**2 * H**3 * S**2 * A * L**2 / later[s], H**2) for s in row}
-        bonus = sqrt(8 * L * _variance(p_hat, v) / n)
-        bonus += 14 * H * L / (3 * n)
+        if on_product:
+            w = {s: values[h + 1, *s] for s in row}
+            paid = {s: next(nu for m_next, _, nu in model.moves(m, o, a, s[1]) if m_next == s[0]) for s in row}
+        else:
+            w = {s: model.w(values, h + 1, m, o, a, *s) for s in row}
+            paid = {s: model.phi(m, o, a, *s) for s in row}
+        later = {s: (diary.product_steps if on_product else diary.steps)[h + 1, *s] for s in row}
+        terms = {s: min(100**2 * H**3 * size**2 * A * iota**2 / later[s], H**2) if later[s] else H**2 for s in row}
+        bonus = sqrt(8 * iota * _variance(p_hat, w) / n)
+        bonus += 14 * H * iota / (3 * n)
+        bonus += 0.0 if on_product else sqrt(2 * iota / n)
         bonus += sqrt(8 * sum(p_hat[s] * terms[s] for s in row) / n)
-        paid = {s: next(nu for m_next, _, nu in model.moves(m, o, a, s[1]) if m_next == s[0]) for s in row}
-        backup = sum(p_hat[s] * (paid[s] + v[s]) for s in row)
+        backup = sum(p_hat[s] * (paid[s] + w[s]) for s in row)
         before = previous[h, m, o, a] if previous else float(H)
         return min(before, H, backup + scale * bonus)
 
     return model.backward(action_value)
+
+
+ucbvi_prm = partial(ucbvi, on_product=False)
 
 
 def euler(

@@ -5,7 +5,6 @@ Only dictionaries, lists and loops. A policy is an array: actions [H, M, O], or 
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -14,18 +13,6 @@ from praemia.machines.labels import LabelRule
 from praemia.tasks.task import Task
 
 State = tuple[int, int]  # machine state, observation
-
-
-def holds(formula: Any, label: frozenset[str]) -> bool:
-    """Decide a formula of ``strategies`` on a label."""
-    kind, *parts = formula
-    if kind == "name":
-        return parts[0] in label
-    if kind == "constant":
-        return parts[0]
-    if kind == "!":
-        return not holds(parts[0], label)
-    return (all if kind == "&" else any)([holds(part, label) for part in parts])
 
 
 def label_of(rules: Iterable[LabelRule], o: int, a: int, z: int) -> frozenset[str]:
@@ -115,24 +102,3 @@ def occupancy(task: Task, policy: Any) -> tuple[list[dict[State, float]], dict[t
                     total += mass * chosen * p * reward
         steps.append(after)
     return steps, pairs, total
-
-
-def returns(task: Task, policy: Any, num_episodes: int, seed: int) -> list[float]:
-    """Play episodes one step at a time and return what each paid."""
-    generator = random.Random(seed)
-    dense, machine = task.mdp.to_dense().tolist(), task.machine
-    observations, actions = range(task.num_observations), range(task.num_actions)
-    paid = []
-    for _ in range(num_episodes):
-        o = generator.choices(observations, task.mdp.start_probs.tolist())[0]
-        state, total = machine.initial, 0.0
-        for h in range(task.horizon):
-            chances = action_probs(policy, h, (machine.states.index(state), o), task.num_actions)
-            a = generator.choices(actions, chances)[0]
-            z = generator.choices(observations, dense[o][a])[0]
-            outs = machine.outcomes(state, label_of(task.mdp.labelling.rules, o, a, z))
-            out = generator.choices(outs, [out.probability for out in outs])[0]
-            total += generator.choices(out.reward.values, out.reward.probabilities)[0]
-            state, o = out.target, z
-        paid.append(total)
-    return paid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import learner_oracles as oracles
 import numpy as np
@@ -12,27 +12,11 @@ import pytest
 from praemia import simulate
 from praemia.kernels.counts import EPISODES, TRANSITIONS
 from praemia.kernels.records import padded_width
-from praemia.learners.base import Learner, LearnerPlan
+from praemia.learners.base import LearnerPlan
 from praemia.learners.experience import Experience
 from praemia.tasks.task import Task
 
 CLOSE = 1e-12
-
-
-class Keeping(Learner):
-    """Play at random and keep what was shown at the last plan."""
-
-    sees: str = "observations"  # type: ignore[misc]
-    learn_machine: bool = False  # type: ignore[misc]
-    uses_steps: ClassVar[bool] = True
-    shown: ClassVar[list[Any]] = []
-    replan: str = "episode"
-
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        self.shown[:] = [experience]
-        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
-        return LearnerPlan(rng.integers(spec.num_actions, size=shape))
 
 
 @dataclass

@@ -13,22 +13,11 @@ from praemia.kernels.lanes import zeros
 from praemia.kernels.records import NUM_EXITS, LayerArrays
 
 
-@njit
-def _fill_4(*arguments: Any) -> None:
-    fill(zeros(4), *arguments)
+def _kernel(lanes: int) -> Any:
+    return njit(lambda *arguments: fill(zeros(lanes), *arguments))
 
 
-@njit
-def _fill_8(*arguments: Any) -> None:
-    fill(zeros(8), *arguments)
-
-
-@njit
-def _fill_16(*arguments: Any) -> None:
-    fill(zeros(16), *arguments)
-
-
-KERNELS = {4: _fill_4, 8: _fill_8, 16: _fill_16}
+KERNELS = {lanes: _kernel(lanes) for lanes in (4, 8, 16)}
 
 
 def fill_table(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:

@@ -1,7 +1,6 @@
 """Random formulas, machines, labelled MDPs and tasks: so small that slow oracles can follow.
 
-A formula is a nested tuple, ("name", "a"), ("constant", True), ("!", f), ("&", f, g) or ("|", f, g), with the
-propositions of ``PROPOSITIONS``. It knows nothing of the package's guards.
+A formula is one of ``ltlf_oracle``: a name of ``PROPOSITIONS``, "true", "false", ("!", f), ("&", f, g) or ("|", f, g).
 """
 
 from __future__ import annotations
@@ -35,38 +34,23 @@ def subsets(names: Sequence[str]) -> list[frozenset[str]]:
 
 ALL_LABELS = subsets(PROPOSITIONS)
 
-_leaves = st.one_of(
-    st.sampled_from(PROPOSITIONS).map(lambda name: ("name", name)),
-    st.booleans().map(lambda value: ("constant", value)),
-)
-_names = st.sampled_from(PROPOSITIONS).map(lambda name: ("name", name))
-
 
 def _grow(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.one_of(
-        st.tuples(st.just("!"), parts),
-        st.tuples(st.sampled_from("&|"), parts, parts),
-    )
+    return st.tuples(st.just("!"), parts) | st.tuples(st.sampled_from("&|"), parts, parts)
 
 
-formulas = st.recursive(_leaves, _grow, max_leaves=8)
-small_formulas = st.recursive(_names, _grow, max_leaves=3)
-
-_TIGHTNESS = {"|": 0, "&": 1, "!": 2, "name": 3, "constant": 3}
+formulas = st.recursive(st.sampled_from((*PROPOSITIONS, "true", "false")), _grow, max_leaves=8)
+small_formulas = st.recursive(st.sampled_from(PROPOSITIONS), _grow, max_leaves=3)
 
 
 def write(formula: Any, tightness: int = 0) -> str:
     """Write a formula with no more brackets than the precedence of ! over & over | asks for."""
+    if isinstance(formula, str):
+        return formula
     kind, *parts = formula
-    own = _TIGHTNESS[kind]
-    if kind == "name":
-        text = parts[0]
-    elif kind == "constant":
-        text = "true" if parts[0] else "false"
-    elif kind == "!":
-        text = "!" + write(parts[0], own)
-    else:
-        text = f" {kind} ".join(write(part, own) for part in parts)
+    own = "|&!".index(kind)
+    written = [write(part, own) for part in parts]
+    text = f" {kind} ".join(written) if len(parts) > 1 else kind + written[0]
     return f"({text})" if own < tightness else text
 
 
@@ -149,10 +133,11 @@ def exactly(label: frozenset[str], propositions: Sequence[str] = PROPOSITIONS) -
 
 
 def with_rewards(machine: RewardMachine, low: float, high: float) -> RewardMachine:
-    """Return a machine whose rewards, in [0, 1], are stretched to [low, high]; what no rule matches still pays 0."""
+    """Return a machine whose rewards are x ↦ low + (high − low)·x of another's; what no rule matches still pays 0."""
 
     def stretched(law: Reward) -> Reward:
-        return Reward(tuple(low + (high - low) * value for value in law.values), law.probabilities)
+        values = tuple(low + (high - low) * value for value in law.values)
+        return Reward(values, law.probabilities, tuple((high - low) * width for width in law.widths))
 
     found = tuple(
         replace(rule, outcomes=tuple(replace(out, reward=stretched(out.reward)) for out in rule.outcomes))

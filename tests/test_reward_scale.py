@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import praemia
-from praemia import Reward, Task, TrajectoryReward, evaluate, learners, simulate, solve
+from praemia import Task, TrajectoryReward, evaluate, learners, simulate, solve
 from praemia.cli import execute
 from praemia.pictures.policy_page import PolicyView
 from praemia.planning.exact import losses, max_losses
@@ -29,16 +29,7 @@ COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "qr
 
 def scaled(task: Task, factor: float) -> Task:
     """Return the task with all rewards multiplied by a factor."""
-
-    def times(reward: Reward) -> Reward:
-        values, widths = (tuple(factor * x for x in numbers) for numbers in (reward.values, reward.widths))
-        return Reward(values, reward.probabilities, widths)
-
-    rules = [
-        replace(rule, outcomes=tuple(replace(out, reward=times(out.reward)) for out in rule.outcomes))
-        for rule in task.machine.rules
-    ]
-    return replace(task, machine=task.machine.replace(rules=tuple(rules)))
+    return replace(task, machine=strategies.with_rewards(task.machine, 0.0, factor))
 
 
 def assert_scaled(found: Any, own: Any, factor: float, scale: float = 0.0) -> None:

@@ -87,25 +87,15 @@ SAMPLES = {
 (1,2,'g',LabelRewardFunction({}))
 (1,1,'True',NoisyContLabelRewardFunction({'f': (0.5, 0), 'n': (1, 0.0)}))
 """,
-    "noise of no width": "0\n[]\n(0,0,'a',NoisyContRewardFunction(0.25, 0.0))\n",
     "starts at the end": "2\n[2]\n(0,2,'a',ConstantRewardFunction(1))\n",
-    "nothing but states": "0\n[]\n",
     "other characters": "0\n[]\n(0,0,'*|!A&é',ConstantRewardFunction(1))\n(0,1,'A',ConstantRewardFunction(0))\n",
-}
-
-# To be read as soon as rewards may be any numbers, and uniform on an interval.
-OTHER_REWARDS = {
     "penalties": PLAIN.replace("Function(0)", "Function(-0.1)", 1).replace("Function(1)", "Function(1000)"),
     "noise": "0\n[1]\n(0,1,'a',NoisyContRewardFunction(0.9, 0.3))\n(0,0,'True',NoisyContRewardFunction(0.5, 0.25))\n",
     "noise by label": "0\n[1]\n(0,1,'a|b',NoisyContLabelRewardFunction({'a': (1, 0.5), 'b': (-1, 0.25)}))\n",
 }
 
 
-def _constant(value: float) -> Any:
-    return lambda label: value
-
-
-def _noisy(mean: float, width: float) -> Any:
+def _constant(mean: float, width: float = 0.0) -> Any:
     return lambda label: mean
 
 
@@ -121,7 +111,7 @@ def _by_label(rewards: dict[str, Any]) -> Any:
 
 _NAMES = {
     "ConstantRewardFunction": _constant,
-    "NoisyContRewardFunction": _noisy,
+    "NoisyContRewardFunction": _constant,
     "LabelRewardFunction": _by_label,
     "NoisyContLabelRewardFunction": _by_label,
 }

@@ -227,7 +227,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the learner draws from the world's stream", "np.random.default_rng(world), np.random.default_rng(learner)",
          "np.random.default_rng(world), np.random.default_rng(world)", SEEDS),
         ("the streams are exchanged", "world, learner = np.random", "learner, world = np.random", REPLAY),
-        ("the regret of an episode is counted after it", "np.arange(1, num_episodes + 1)", "np.arange(num_episodes)",
+        ("the regret of an episode is counted after it", "np.arange(1, self.num_episodes + 1)",
+         "np.arange(self.num_episodes)",
          REGRET),
     ],
     "simulation/task_world.py": [
@@ -239,13 +240,14 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "        until.append(total)\n        total += len(front)\n", PLANS),
     ],
     "simulation/box_world.py": [
-        ("an end is not told apart from a step", "z += size if ended else 0", "z += 0",
+        ("an end is not told apart from a step", "            z += self.spec.num_observations\n",
+         "            z += 0\n",
          f"{BOX}::test_an_ended_episode_is_counted_no_further"),
         ("a black box is played on after it was cut off", "if ended or truncated or m in", "if ended or m in",
          f"{BOX}::test_an_episode_that_is_cut_off_is_played_no_further"),
         ("a replan in a black box is missed", "due |= self._count(", "due = self._count(", BOX_PLANS),
-        ("places of transitions of a black box are not told apart by label", "self.places.get((pair, z, label))",
-         "self.places.get((pair, z, label), min(self.places.values(), default=None))", BOX_COUNTS),
+        ("places of transitions of a black box are not told apart by label", "self.places.get((pair, z, number))",
+         "self.places.get((pair, z, number), min(self.places.values(), default=None))", BOX_COUNTS),
     ],
     "tasks/machine_table.py": [
         ("the first machine move is always taken in a black box", "moves[bisect_right(sums, ",

@@ -7,17 +7,22 @@ otherwise. So numbers are compared with a tolerance; integers and texts are comp
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from golden_sections import SECTIONS
 from numpy.typing import NDArray
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 LONGEST = 100  # characters of a text that is kept as it is
 GOLDEN_RATIO = 0.6180339887498949
+
+
+def records(section: str, nudge: float = 0.0) -> dict[str, Any]:
+    """Return the records of a section, with all coefficients of learners multiplied by 1 + ``nudge``."""
+    return {f"{section}/{name}": recorded(value) for name, value in SECTIONS[section](nudge)}
 
 
 def recorded(value: Any) -> Any:
@@ -26,10 +31,11 @@ def recorded(value: Any) -> Any:
         return {str(key): recorded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [recorded(part) for part in value]
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return [_shape(value), *_means(value)]
     if isinstance(value, np.ndarray):
-        return f"{_shape(value)} {_digest(np.ascontiguousarray(value, dtype='<i8').tobytes())}"
+        is_float, shape = value.dtype.kind == "f", ",".join(map(str, value.shape))
+        if is_float:
+            return [f"float64[{shape}]", *_means(value)]
+        return f"int64[{shape}] {_digest(np.ascontiguousarray(value, dtype='<i8').tobytes())}"
     if isinstance(value, float | np.floating):
         return float(f"{value:.12g}") if math.isfinite(value) else str(value)
     if isinstance(value, str) and len(value) > LONGEST:
@@ -39,23 +45,12 @@ def recorded(value: Any) -> Any:
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """Describe what differs from the old records, a line for each number or text."""
-    before, after = dict(_leaves(old)), dict(_leaves(new))
-    for name, was in before.items():
+    after = dict(_leaves(new))
+    for name, was in _leaves(old):
         now = after.get(name, "nothing")
         close = isinstance(was, float) and isinstance(now, float)
         if not (math.isclose(was, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE) if close else was == now):
             yield f"{name}: was {was}, is {now}"
-
-
-def write(records: Mapping[str, Any]) -> str:
-    """Return records as the text of a file, one to a line."""
-    lines = (f"{json.dumps(name)}: {json.dumps(form, ensure_ascii=False)}" for name, form in records.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _shape(array: NDArray[Any]) -> str:
-    kind = "float64" if array.dtype.kind == "f" else "int64"
-    return f"{kind}[{','.join(map(str, array.shape))}]"
 
 
 def _digest(data: bytes) -> str:
@@ -72,6 +67,6 @@ def _leaves(form: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the numbers and texts of a form by their names."""
     if isinstance(form, dict | list) and form:
         for key, part in form.items() if isinstance(form, dict) else enumerate(form):
-            yield from _leaves(part, f"{name}/{key}" if name else str(key))
+            yield from _leaves(part, f"{name}/{key}")
     else:
-        yield name, form
+        yield name[1:], form

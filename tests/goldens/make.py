@@ -7,20 +7,14 @@ its beginning may.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from golden_records import differences, recorded, write
-from golden_runs import BEGINNING, PLAYED
-from golden_values import COMPUTED
+from golden_records import differences, records
+from golden_sections import BEGINNING, SECTIONS
 
-SECTIONS = {section.__name__: section for section in (*PLAYED, *COMPUTED)}
 NUDGES = (1e-14, -1e-14, 1e-13)
-
-
-def records(section: str, nudge: float = 0.0) -> dict[str, Any]:
-    """Return the records of a section, with all coefficients of learners multiplied by 1 + ``nudge``."""
-    return {f"{section}/{name}": recorded(value) for name, value in SECTIONS[section](nudge)}
 
 
 def stable(section: str) -> dict[str, Any]:
@@ -34,4 +28,5 @@ def stable(section: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     made = {name: form for section in SECTIONS for name, form in stable(section).items()}
-    Path(__file__).with_name("goldens.json").write_text(write(made), encoding="utf-8")
+    lines = (f"{json.dumps(name)}: {json.dumps(form, ensure_ascii=False)}" for name, form in made.items())
+    Path(__file__).with_name("goldens.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

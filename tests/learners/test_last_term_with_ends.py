@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dense_plans import dense_plan
-from pasts import Keeping
+from learner_oracles import Wanderer
 from strategies import full_task
 
 from praemia import (
@@ -37,10 +37,10 @@ def ending(discount: float = 1.0) -> Task:
     return replace(task, mdp=replace(task.mdp, ends=np.arange(len(task.mdp.probs)) % 3 == 0), discount=discount)
 
 
-def kept(player: Keeping, task: Task, num_episodes: int, expected: int) -> Experience:
+def kept(player: Wanderer, task: Task, num_episodes: int, expected: int) -> Experience:
     """Return the experience of some episodes, as of a run that has had ``expected``."""
     simulate(task, player, num_episodes, seed=2)
-    return replace(Keeping.shown[0], num_episodes=expected, episodes_played=expected - 1)
+    return replace(Wanderer.shown[0], num_episodes=expected, episodes_played=expected - 1)
 
 
 def last_term(experience: Experience, cost: float, caps: Any) -> Any:
@@ -81,7 +81,7 @@ def formula(learner: Any, experience: Experience) -> Any:
 @pytest.mark.parametrize("kind", [UCBVIPRM, UCBVI, UCBVIBF])
 def test_an_end_adds_nothing_to_the_last_term(kind: Any, expected: int, discount: float) -> None:
     view = {"sees": "product"} if kind is UCBVI else {}
-    experience = kept(Keeping(**view), ending(discount), 100, expected)
+    experience = kept(Wanderer(**view), ending(discount), 100, expected)
     assert experience.ends.any()
     learner = kind(bonus_scale=1e-4)
     plan = learner.plan(experience, None, np.random.default_rng(0))
@@ -93,8 +93,8 @@ def test_a_budget_of_steps_may_hold_more_episodes_than_the_formulas_expect(cost:
     """50 episodes of two steps are played where K = 10: c/N' is below the cap, 10², though c/K is not."""
     mdp = LabeledMDP.from_rows(2, 1, {(0, 0): {1: 1.0}, (1, 0): {1: 1.0}}, labels=[], start=0)
     task = Task(replace(mdp, ends=np.array([False, True])), MachineBuilder("q").build(), 10)
-    simulate(task, Keeping(), num_steps=100)
-    experience = Keeping.shown[0]
+    simulate(task, Wanderer(), num_steps=100)
+    experience = Wanderer.shown[0]
     assert (experience.num_episodes, experience.episodes_played) == (10, 49)
     assert experience.step_visits[1, 1] == 50  # the last one too: counts are those of now
     found = later_visits(experience, cost, 100.0)[..., 0, 0]

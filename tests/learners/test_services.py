@@ -14,7 +14,7 @@ import pytest
 from dense_plans import dense_backup, dense_plan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pasts import Keeping
+from learner_oracles import Wanderer
 from scipy.stats import chi2
 from strategies import full_task, tasks_of_any_width, tasks_with_any_rewards
 
@@ -168,8 +168,8 @@ def test_a_step_backwards_is_that_of_the_formula(task: Task, seed: int, way: Any
 @pytest.fixture
 def experience() -> Experience:
     """Experience of a few episodes of a task in which everything matters."""
-    simulate(full_task(5), Keeping(), num_episodes=8, seed=1)
-    return Keeping.shown[0]
+    simulate(full_task(5), Wanderer(), num_episodes=8, seed=1)
+    return Wanderer.shown[0]
 
 
 def planned(experience: Experience, bonus: Any, seed: int = 0, **more: Any) -> LearnerPlan:
@@ -269,8 +269,8 @@ def test_wrong_values_and_steps_are_named(experience: Experience, values: Any, s
 
 
 def test_a_machine_that_is_learned_must_be_given() -> None:
-    simulate(full_task(5), Keeping(learn_machine=True), num_episodes=3, seed=1)
-    experience = Keeping.shown[0]
+    simulate(full_task(5), Wanderer(learn_machine=True), num_episodes=3, seed=1)
+    experience = Wanderer.shown[0]
     for plan in (lambda: planned(experience, 0.0), lambda: experience.backup(np.zeros((5, 4)), 0)):
         with pytest.raises(ParameterError, match=r"the machine is learned here; expected machine=\(probs"):
             plan()
@@ -282,8 +282,8 @@ def test_a_machine_that_is_learned_must_be_given() -> None:
 
 @pytest.mark.parametrize("num_states", [1, 3, 5])
 def test_the_machine_is_shown_as_arrays_where_it_is_known(num_states: int) -> None:
-    simulate(full_task(num_states), Keeping(), num_episodes=1)
-    spec = Keeping.shown[0].spec
+    simulate(full_task(num_states), Wanderer(), num_episodes=1)
+    spec = Wanderer.shown[0].spec
     for (label, m), reward in np.ndenumerate(spec.machine_rewards):
         outcomes, probs = spec.machine.outcomes(spec.machine.states[m], spec.label_sets[label]), np.zeros(num_states)
         for out in outcomes:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 import strategies
@@ -126,9 +123,3 @@ def test_a_wrong_use_is_named() -> None:
             arrays.step(states, labels, rng)
     with pytest.raises(ValueError, match="read-only"):
         arrays.probs[0, 0, 0] = 1.0
-
-
-def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    benchmark = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "step_machines.py"))
-    benchmark["main"](["--copies", "8", "--steps", "2"])
-    assert "times as fast" in capsys.readouterr().out

@@ -1,6 +1,6 @@
 """Guards mean what their text says, and cost nothing that grows with 2^propositions."""
 
-import oracles
+import ltlf_oracle as oracle
 import pytest
 import strategies
 from hypothesis import given
@@ -17,7 +17,7 @@ from praemia.machines.syntax import parse_guard
 def test_a_guard_holds_where_its_formula_does(formula):
     guard = parse_guard(strategies.write(formula))
     for label in strategies.ALL_LABELS:
-        assert guard.holds(label) == oracles.holds(formula, label)
+        assert guard.holds(label) == oracle.holds(formula, [label], 0)
 
 
 @given(strategies.formulas)

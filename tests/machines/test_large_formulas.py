@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,25 @@ from praemia.errors import SizeError
 from praemia.machines.diagrams import Growth
 from praemia.machines.ltlf import formula_automaton
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import formula_families as families
+
+def nested_responses(size: int) -> str:
+    text = f"F(p{size} & X c{size})"
+    for i in range(size - 1, 0, -1):
+        text = f"F(p{i} & X(c{i} & X {text}))"
+    return text
+
+
+def double_counter(size: int) -> str:
+    """Return a formula on two binary counters, which is of the families that synthesis tools are measured by."""
+    parts = [f"(c{i} <-> i{i})" for i in range(size)] + [f"!d{i}" for i in range(size)]
+    for name, step in (("c", "up"), ("d", "down")):
+        parts.append(f"G(k{name}0 <-> {step})")
+        parts += [f"G(k{name}{i} <-> ({name}{i - 1} & k{name}{i - 1}))" for i in range(1, size)]
+        for i in range(size):
+            stays = f"({name}{i} <-> k{name}{i})"
+            parts.append(f"G((X {name}{i} -> !{stays}) & (X !{name}{i} -> {stays}))")
+    equal = " & ".join(f"(c{i} <-> d{i})" for i in range(size))
+    return " & ".join(f"({part})" for part in [*parts, f"G(up -> !X up) -> F({equal})"])
 
 
 @pytest.mark.parametrize(
@@ -27,7 +42,7 @@ import formula_families as families
         (" & ".join(f"G a{i}" for i in range(900)), 2),
         ("X(" + " & ".join(f"F a{i}" for i in range(8)) + ")", 2**8 + 1),
         (" & ".join(["F goal", *(f"(!d{i} U k{i})" for i in range(1, 6))]), 2**6 + 1),
-        (families.nested_responses(10), 21),
+        (nested_responses(10), 21),
         (" | ".join(["F b"] * 4000), 2),
     ],
 )
@@ -44,9 +59,7 @@ def test_a_sum_of_many_formulas_and_a_guard_of_many_products_are_refused_in_one_
         save_machine(machine.changed(source=None), tmp_path / "machine.yaml")
 
 
-@pytest.mark.parametrize(
-    "text", [f"F(a & {'X ' * 40}b)", " & ".join(f"F a{i}" for i in range(40)), families.double_counter(8)]
-)
+@pytest.mark.parametrize("text", [f"F(a & {'X ' * 40}b)", " & ".join(f"F a{i}" for i in range(40)), double_counter(8)])
 def test_growth_is_refused_soon_after_the_limit(text: str) -> None:
     growth = Growth(max_states=500)
     with pytest.raises(SizeError, match="outgrew"):
@@ -75,11 +88,3 @@ def test_building_can_be_interrupted() -> None:
 )
 def test_depth_is_no_limit(text: str, num_states: int) -> None:
     assert formula_automaton(text, Growth()).num_states == num_states
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("mona") is None, reason="MONA is not installed")
-@pytest.mark.parametrize("name", [name for name in families.FAMILIES if not name.startswith("nested")])
-def test_automata_have_the_size_of_monas(name: str) -> None:
-    ours, mona = families.time_ours(families.FAMILIES[name]), families.time_mona(families.FAMILIES[name], 600.0)
-    assert mona.states in ours.accepting

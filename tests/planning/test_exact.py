@@ -6,6 +6,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learner_oracles import replay
 
 from praemia.envs.classics import riverswim, riverswim_prm, warehouse
 from praemia.errors import ModelError, ParameterError, SizeError
@@ -132,7 +133,7 @@ def test_the_value_is_the_mean_of_simulated_returns(task, seed):
     """Within four standard errors: a right value fails for fewer than 1 seed in 15,000; the seed is fixed."""
     greedy = np.eye(task.num_actions)[solve(task).policy]
     policy = 0.8 * greedy + 0.2 / task.num_actions
-    paid = np.array(oracles.returns(task, policy, num_episodes=4_000, seed=seed))
+    paid = np.array(replay(task, [policy], "never again", (seed,), 4_000).returns)
     error = paid.std(ddof=1) / np.sqrt(len(paid))
     assert error > 0.0
     assert abs(paid.mean() - evaluate(task, policy).value) < 4.0 * error

@@ -13,7 +13,7 @@ from hidden_tasks import Still
 from praemia import BlackBox, envs, learners, simulate
 from praemia.learners.base import Learner
 from praemia.machines.builder import MachineBuilder
-from praemia.simulation.interrupts import interrupts_held
+from praemia.simulation.loop import interrupts_held
 from praemia.tasks.task import Task
 
 

@@ -9,7 +9,6 @@ import pytest
 import praemia
 from praemia import Run, Task, envs, learners, simulate
 from praemia.kernels.records import UNKNOWN
-from praemia.simulation.learned import estimated_model
 from praemia.simulation.loop import run_loop
 from praemia.simulation.simulate import world_of
 from praemia.tasks.extremes import extremes
@@ -48,7 +47,7 @@ def test_it_is_the_best_policy_in_the_estimate(seed: int, episodes: int) -> None
     task = envs.random_task(5, 3, 2, seed=seed, horizon=6)
     world = world_of(task, learners.make("headroom"), episodes, (seed,), None)
     run_loop(world, episodes)
-    model = estimated_model(world)
+    model = world.estimated_model()
     run = simulate(task, learners.make("headroom"), episodes, seed)
     own = praemia.evaluate(model, run.policy).values[0]  # type: ignore[arg-type]
     start = float(task.mdp.start_probs @ own[task.machine.index[task.machine.initial]])
@@ -103,7 +102,7 @@ def test_in_a_black_box_what_is_never_visited_is_as_bad_as_any_label_makes_it(
     run_loop(world, 2)
     table = world.spec.every_step.support_table
     monkeypatch.setattr(type(world.spec), "table_on", None)
-    unknown = estimated_model(world).exits[1:, UNKNOWN]
+    unknown = world.estimated_model().exits[1:, UNKNOWN]
     np.testing.assert_allclose(unknown, extremes(world.spec, table, sign=-1.0)[:-1], rtol=1e-12, atol=1e-12)
 
 

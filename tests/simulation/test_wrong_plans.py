@@ -97,7 +97,7 @@ WRONG = {
         lambda p: LearnerPlan(p, np.zeros(p.shape)),
         r"values of shape.*expected an array of",
     ),
-    "values as a list": (lambda p: LearnerPlan(p, [1.0]), r"a list as values; expected an array of"),
+    "values as a list": (lambda p: LearnerPlan(p, [1.0]), r"values that are a list; expected an array of"),
     "values with NaN": (lambda p: LearnerPlan(p, np.full(p.shape[1:], np.nan)), r"NaN among them; expected numbers"),
     "values that are no numbers": (lambda p: LearnerPlan(p, np.zeros(p.shape[1:], dtype=object)), r"type object"),
 }

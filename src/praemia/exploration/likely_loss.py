@@ -38,7 +38,7 @@ from praemia.kernels.records import Actions, ModelArrays
 from praemia.learners.psrl import dirichlet
 from praemia.limits import require_memory
 from praemia.planning.exact import evaluate, solve
-from praemia.simulation.interrupts import interrupts_held
+from praemia.simulation.loop import interrupts_held
 from praemia.tasks.machine_table import continuation_rows
 from praemia.tasks.model import Model
 

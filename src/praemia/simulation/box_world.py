@@ -1,4 +1,8 @@
-"""Play in a black box one step at a time, with the same counts as in a task. Values are unknown, returns are not."""
+"""Play in a black box one step at a time, with the same counts as in a task. Values are unknown, returns are not.
+
+A learner that sees product states counts steps from o · M + m to o' · M + m', whose label says by which distribution
+they are rewarded (``praemia.tasks.product``).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,6 @@ import warnings
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
@@ -20,19 +23,14 @@ from praemia.errors import (
     PraemiaWarning,
     came_from_interrupt,
 )
-from praemia.kernels.counts import (
-    MachineCounts,
-    add_row,
-    add_transition,
-    count_episode,
-    count_step,
-)
+from praemia.kernels.counts import MachineCounts, add_row, add_transition, count_episode, count_step
 from praemia.kernels.play import note_plan, sample_action
 from praemia.learners.base import Learner
 from praemia.machines.labels import Label, SeenLabels, as_label
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
-from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.machine_table import MachineSampler, MachineTable
 from praemia.tasks.model import step_weights
+from praemia.tasks.product import ProductLabelling, RewardLaws
 from praemia.tasks.spec import EveryStep, TaskSpec
 
 PATIENCE = 100  # episodes after which a proposition that no label had is warned of
@@ -56,19 +54,21 @@ class BoxWorld(World):
             raise ParameterError(
                 f"learner {learner.name!r} needs the transition model, which a black box does not have"
             )
-        self.box = box
-        self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
-        self._has_warned = False  # of labels that contradict each other
-        self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
-        self.labels: dict[Label, int] = {frozenset(): 0}
-        self.learner, self._random_share = learner, learner.random_share
-        super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         if box.is_encoded and learner.asks_labels == "every":
             raise ParameterError(
                 f"learner {learner.name!r} needs the labels of steps that were not taken, which are unknown "
                 "when observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm "
                 "or mvp"
             )
+        self.box, self.num_machine_states = box, box.num_machine_states
+        self.learner, self._random_share = learner, learner.random_share
+        self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
+        self._has_warned = False  # of labels that contradict each other
+        self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
+        self.labels: dict[Label, int] = {frozenset(): 0}
+        self._sampler = MachineSampler(box.machine)
+        self._laws = RewardLaws(box.machine.in_unit_range) if learner.sees == "product" else None
+        super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
@@ -79,20 +79,25 @@ class BoxWorld(World):
 
     def _tabulated(self) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
-        box = self.box
-        self.table = MachineTable.of(box.machine, list(self.labels))
-        unit = box.machine.in_unit_range
-        sizes = (box.observations.size, box.num_actions, box.max_steps)
+        box, machine, labelling, size = self.box, self.box.machine.in_unit_range, self.box.labelling, 1
+        if self._laws is not None:
+            labelling, size = (
+                ProductLabelling(labelling=labelling, machine=machine, laws=self._laws),
+                machine.num_states,
+            )
+            machine = self._laws.machine
         spec = TaskSpec(
-            *sizes,
-            unit,
-            box.labelling,
-            tuple(self.labels),
-            self.table if unit is box.machine else MachineTable.of(unit, list(self.labels)),
+            num_observations=box.observations.size * size,
+            num_actions=box.num_actions,
+            horizon=box.max_steps,
+            machine=machine,
+            labelling=labelling,
+            label_sets=tuple(self.labels),
+            table=MachineTable.of(machine, list(self.labels)),
             unseen_labels="any" if self.labels_need_info else "computed",
             can_end=True,
             discount=box.discount,
-            done_states=box.done_states,
+            done_states=box.done_states if self._laws is None else frozenset(),
         )
         return spec_for(spec, self.learner)
 
@@ -111,15 +116,15 @@ class BoxWorld(World):
 
     def _probe(self, seed: int) -> None:
         """Play a few random steps to see whether labels depend on ``info``."""
-        actions, steps = np.random.default_rng(seed), 0
+        actions, ended = np.random.default_rng(seed), True
         self.box.env.reset(seed=seed)
-        while steps < PROBED_STEPS and not self.labels_need_info:
-            (o, shown), ended = self._reset(), False
-            while not ended and steps < PROBED_STEPS and not self.labels_need_info:
-                a = int(actions.integers(self.box.num_actions))
-                z, shown, label, terminated, truncated = self._step(shown, a)
-                self._compare(o, a, z, label)
-                o, ended, steps = z, terminated or truncated, steps + 1
+        for _ in range(PROBED_STEPS):
+            if ended:
+                o, shown = self._reset()
+            a = int(actions.integers(self.box.num_actions))
+            z, shown, label, terminated, truncated = self._step(shown, a)
+            self._compare(o, a, z, label)
+            o, ended = z, terminated or truncated
 
     def _reset(self) -> tuple[int, Any]:
         """Begin an episode; return the first observation as an index and as shown."""
@@ -171,14 +176,14 @@ class BoxWorld(World):
         while self.played < last and not self.is_due and not self.is_spent:
             note_plan(self.log, self.replan_code)
             self.counts = self.counts.with_room(self.box.max_steps)
-            steps, rewards = self._play_episode()
-            self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
-            self.log.steps[self.played] = len(steps)
+            labels, rewards = self._play_episode()
+            weights = step_weights(len(rewards), self.box.discount)
+            self.log.returns[self.played] = ordered_sum(np.array(rewards) * weights)
+            self.log.steps[self.played] = len(rewards)
             if self.box.record is not None:
-                labels = list(self.labels)
-                self.box.record_episode([labels[step[3]] for step in steps], rewards.tolist())
+                self.box.record_episode(labels, rewards)
             self.progress["played"] += 1
-            self.progress["steps"] += len(steps)
+            self.progress["steps"] += len(rewards)
             if self.played == PATIENCE and not self._is_strict:
                 self.box.warn_of_unmet(PATIENCE)
             if time.perf_counter() - began >= SLICE_SECONDS:
@@ -190,39 +195,43 @@ class BoxWorld(World):
         self.replan()
         self.progress["step"] = 0
 
-    def _play_episode(self) -> tuple[list[tuple[int, int, int, int, int, int]], NDArray[np.float64]]:
-        """Play one episode and count it; return its steps, as in ``Recent``, and its rewards, in the user's units.
+    def _play_episode(self) -> tuple[list[Label], list[float]]:
+        """Play one episode and count it; return its labels and its rewards, in the user's units.
 
-        The successor of a step that ends the episode is O + o'. When the environment cuts an episode off (truncation),
-        it is not known what would have followed.
+        When the environment cuts an episode off (truncation), it is not known what would have followed.
         """
-        box, counts, size, steps, rewards, due = self.box, self.counts, self.box.observations.size, [], [], False
+        box, rewards, labels, due = self.box, list[float](), list[Label](), False
         at_once, units = self.learner.replan_rule.at_once, box.machine.reward_range
-        is_unit, to_unit = units.is_unit, units.number_to_unit
-        (o, shown), m = self._reset(), self.table.initial
-        counts.is_met[o] = True
-        counts.starts[o] += 1
+        (o, shown), m = self._reset(), box.machine.index[box.machine.initial]
+        place, _ = self._place(o, m)
+        self.counts.is_met[place] = True
+        self.counts.starts[place] += 1
         for h in range(box.max_steps):
-            a = self._act(h, o, m)
-            z, shown, propositions, ended, truncated = self._step(shown, a)
-            label = self.labels.get(propositions)
-            if label is None:
-                label = self.number(propositions)
-            z += size if ended else 0
-            m_next, reward = self.table.draw(label, m, self.world_rng)
-            steps.append((o, a, z, label, m, m_next))
+            a = self._act(h, *self._place(o, m))
+            z, shown, label, ended, truncated = self._step(shown, a)
+            m_next, reward = self._sampler.step(m, label, self.world_rng)
+            labels.append(label)
             rewards.append(reward)
-            due |= self._count(h, steps[-1], reward if is_unit else to_unit(reward))
+            unit_reward = reward if units.is_unit else units.number_to_unit(reward)
+            due |= self._count(h, (o, a, z), label, (m, m_next), ended, unit_reward)
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and at_once and len(steps) < box.max_steps:
-                self._replan_at_once(len(steps))
+            if due and at_once and len(rewards) < box.max_steps:
+                self._replan_at_once(len(rewards))
                 due = False
-        if len(counts.step_visits) and o < size:
-            counts.step_visits[len(steps), o] += 1
-        self.progress["is_due"] = count_episode(counts.totals, self.replan_code) or due
-        return steps, np.array(rewards)
+        if len(self.counts.step_visits) and not self._is_over(ended, m):
+            self.counts.step_visits[len(rewards), self._place(o, m)[0]] += 1
+        self.progress["is_due"] = count_episode(self.counts.totals, self.replan_code) or due
+        return labels, rewards
+
+    def _place(self, o: int, m: int) -> tuple[int, int]:
+        """Return where the learner sees itself: its observation and machine state."""
+        return (o, m) if self._laws is None else (o * self.num_machine_states + m, 0)
+
+    def _is_over(self, ended: bool, m: int) -> bool:
+        """Tell whether a step ends the episode for the learner; in a product also where the machine is done."""
+        return ended or (self._laws is not None and m in self.box.done_states)
 
     def _act(self, h: int, o: int, m: int) -> int:
         """Return the action of the policy, or now and then a random one, if the learner wants that."""
@@ -232,29 +241,38 @@ class BoxWorld(World):
             a = int(self.world_rng.random() * self.box.num_actions)
         return a
 
-    def _count(self, h: int, step: tuple[int, int, int, int, int, int], reward: float) -> bool:
-        """Count a step, with its reward in the unit range; tell whether a plan has become due."""
-        o, a, z, label, _, _ = step
+    def _count(
+        self, h: int, step: tuple[int, int, int], label: Label, moves: tuple[int, int], ended: bool, reward: float
+    ) -> bool:
+        """Count a step, with its reward in the unit range; tell whether a plan has become due.
+
+        The successor of a step that ends the episode is O + o'.
+        """
+        (o, a, z), (m, m_next), seen = step, moves, label
+        if self._laws is not None:
+            seen = self._laws.label(self.box.machine.in_unit_range, m, label, m_next)
+        number = self.labels.get(seen)
+        if number is None:
+            number = self.number(seen)
+        (o, m), (z, m_next) = self._place(o, m), self._place(z, m_next)
+        if self._is_over(ended, moves[1]):
+            z += self.spec.num_observations
         pair = o * self.box.num_actions + a
-        place = self.places.get((pair, z, label))
+        place = self.places.get((pair, z, number))
         if place is None:
-            place = self.places[pair, z, label] = self._first_sight(pair, z, label)
-        return bool(count_step(self.counts, h, step, place, pair, reward, self.replan_code))
+            self._note_label(step, label)
+            place = self._first_sight(pair, z, number)
+        return bool(count_step(self.counts, h, (o, a, z, number, m, m_next), place, pair, reward, self.replan_code))
 
-    def _first_sight(self, pair: int, successor: int, label: int) -> int:
-        (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
-        if self.compares:
-            self._compare(o, a, successor % size, list(self.labels)[label])
-        self._note_label((o, a, successor % size), list(self.labels)[label])
-        return int(add_transition(self.counts, pair, successor, label, self._row(successor, label)))
-
-    def _note_label(self, transition: tuple[int, int, int], label: Label) -> None:
+    def _note_label(self, step: tuple[int, int, int], label: Label) -> None:
         """Notice labels that contradict each other: an error where they are collected, else a warning, once.
 
         Encoded observations may say less than labels do, on purpose.
         """
+        if self.compares:
+            self._compare(*step, label)
         try:
-            self._seen_labels.add(transition, label)
+            self._seen_labels.add(step, label)
         except ContradictionError as error:
             if self._is_strict:
                 raise
@@ -265,8 +283,14 @@ class BoxWorld(World):
 
     def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
         number = self.number(as_label(label, "the data: a label", self.box.machine.propositions))
-        place = self.places[pair, target, number] = self._first_sight(pair, target, number)
-        self.counts.transitions[place]["count"] = count
+        self._note_label((*divmod(pair, self.box.num_actions), target % self.box.observations.size), label)
+        self.counts.transitions[self._first_sight(pair, target, number)]["count"] = count
+
+    def _first_sight(self, pair: int, successor: int, label: int) -> int:
+        """Make a place for a transition that is new."""
+        place = int(add_transition(self.counts, pair, successor, label, self._row(successor, label)))
+        self.places[pair, successor, label] = place
+        return place
 
     def _row(self, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""

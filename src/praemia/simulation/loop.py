@@ -1,32 +1,43 @@
 """Plan, play until a plan is due, plan again: the one loop, for tasks and for black boxes.
 
 A ``World`` is what a learner plays in. It counts, knows when a plan is due, and plays for a slice of time at most, so
-that the loop can serve Ctrl-C and progress in between.
+that the loop can serve Ctrl-C and progress in between. Python may raise KeyboardInterrupt anywhere, also while a
+compiled function unpacks its arguments, where it can crash the process: so Ctrl-C is only noted while a learner plays,
+and raised between two slices.
 """
 
 from __future__ import annotations
 
 import math
+import signal
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
-from praemia.kernels.counts import EPISODES, IS_REPAIR, PLANNED_EPISODES, Counts, is_repair
+from praemia.kernels.counts import EPISODES, IS_REPAIR, PLANNED_EPISODES, SLOTS, Counts, is_repair
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays
 from praemia.kernels.records import Records
 from praemia.learners.base import Learner, LearnerPlan
 from praemia.learners.experience import Experience
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
+from praemia.planning.exact import solve
 from praemia.policies.arrays import validate_policy
-from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.run import generators
+from praemia.tasks.extremes import extremes
+from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
+
+if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 FIRST_PLANS = 256
@@ -44,6 +55,7 @@ class World(ABC):
     log : the plans so far, the returns, and how far the run has got.
     """
 
+    num_machine_states: int  # of the task; in the world of a learner that sees the product there is one
     truth: Task | None = None  # for learners that are given it
     episodes_before = 0  # those of the data that a run began with
 
@@ -150,6 +162,46 @@ class World(ABC):
             self.log = grow_log(self.log)
         self.log.plans[self.num_plans]["optimistic"] = value
 
+    def begin_with(self, data: Dataset) -> None:
+        """Count what the data has, before a run."""
+        numbers, sets = data.labelled
+        self.counts = counts = self.counts.with_room(len(data.counts) + self.spec.horizon)
+        rows = (data.pairs, data.targets, numbers, data.counts)
+        for pair, target, number, count in zip(*(column.tolist() for column in rows), strict=True):
+            self.count_before(pair, target, sets[number], count)
+        counts.visits[:] = data.visits.ravel()
+        visited = np.flatnonzero(counts.visits)
+        counts.slots[visited] = np.arange(len(visited))
+        counts.totals[SLOTS], counts.totals[EPISODES] = len(visited), data.num_episodes
+        counts.is_met[data.first_counts > 0] = True
+        counts.starts[:] = data.first_counts
+        self.episodes_before = data.num_episodes
+
+    def learned_policy(self) -> NDArray[Any]:
+        """Return the policy learned so far, [H, O, M]: the best one in p̂, without a bonus.
+
+        A plan that explores is not what one would use: it tries what is uncertain. Where there is no estimate, or the
+        machine is learned too, it is the last plan.
+        """
+        if not self.learner.has_estimate or self.learner.learn_machine:
+            return self.policy
+        return np.ascontiguousarray(solve(self.estimated_model(), keep_values=False).policy.swapaxes(1, 2))
+
+    def estimated_model(self) -> Model:
+        """Return p̂ as a model: a pair never visited leaves by the exit UNKNOWN, worth the least that can be earned."""
+        spec, seen, size = self.spec, self.experience().transitions, self.spec.num_observations
+        least = None
+        if not self.counts.visits.all():
+            # In a black box on any label; a table of all, for hundreds of machine states, would take longer to make.
+            least = extremes(spec, spec.table if spec.unseen_labels == "listed" else None, sign=-1.0)
+        pairs, targets = seen.observations * spec.num_actions + seen.actions, seen.successors + size * seen.ends
+        starts = np.full(size, 1.0 / size)  # it does not matter: the policy is best from everywhere
+        return Model.of_estimate(spec, pairs, targets, seen.counts, seen.labels, spec.table, starts, least)
+
+    def shown(self, policy: NDArray[Any]) -> NDArray[Any]:
+        """Return a policy of this world, [H, O, M, …] or on the product [H, O·M, 1, …], as [H, M, O, …] for users."""
+        return policy.reshape(len(policy), -1, self.num_machine_states, *policy.shape[3:]).swapaxes(1, 2)
+
 
 def run_loop(
     world: World,
@@ -168,6 +220,33 @@ def run_loop(
             raise_interrupt()
             if on_progress is not None:
                 on_progress(world.played)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[Callable[[], None]]:
+    """Hold Ctrl-C back; yield a function that raises it if it came. Only the main thread ever receives it."""
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if came:  # the user insists
+            raise KeyboardInterrupt
+        came.append(number)
+
+    def raise_if_it_came() -> None:
+        if came:
+            came.clear()
+            raise KeyboardInterrupt
+
+    usual = signal.getsignal(signal.SIGINT)
+    in_charge = threading.current_thread() is threading.main_thread() and usual is signal.default_int_handler
+    if in_charge:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield raise_if_it_came
+    finally:
+        if in_charge:
+            signal.signal(signal.SIGINT, usual)
+    raise_if_it_came()
 
 
 def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
@@ -192,16 +271,10 @@ def checked_policy(plan: object, learner: Learner, spec: TaskSpec) -> NDArray[An
 def _check_values(values: object, spec: TaskSpec) -> None:
     expected = (spec.num_machine_states, spec.num_observations)
     if not isinstance(values, np.ndarray) or values.shape != expected:
-        found = (
-            f"values of shape {values.shape}"
-            if isinstance(values, np.ndarray)
-            else f"a {type(values).__name__} as values"
-        )
-        raise ModelError(f"{found}; expected an array of shape {expected} (machine states, observations)")
-    if not np.issubdtype(values.dtype, np.floating):
-        raise ModelError(f"values of type {values.dtype}; expected float64")
-    if np.isnan(values).any():
-        raise ModelError("values with NaN among them; expected numbers")
+        found = f"of shape {values.shape}" if isinstance(values, np.ndarray) else f"that are a {type(values).__name__}"
+        raise ModelError(f"values {found}; expected an array of shape {expected} (machine states, observations)")
+    if not np.issubdtype(values.dtype, np.floating) or np.isnan(values).any():
+        raise ModelError(f"values of type {values.dtype}, or with NaN among them; expected numbers, float64")
 
 
 def new_log(most_episodes: int, most_steps: int) -> LogArrays:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError
 from praemia.learners.base import Learner
 from praemia.simulation.loop import World, run_loop
-from praemia.simulation.product_view import shown_policy
 from praemia.simulation.run import Run, versions
 from praemia.simulation.simulate import world_of
 from praemia.tasks.task import Task
@@ -40,7 +39,7 @@ def replay(
         if world.is_due:
             world.replan()
         _require_equal(run, world, task)
-        yield shown_policy(world.policy, learner, task.machine).copy()
+        yield world.shown(world.policy).copy()
 
 
 def _require_equal(run: Run, world: World, task: Task | BlackBox) -> None:
@@ -50,15 +49,11 @@ def _require_equal(run: Run, world: World, task: Task | BlackBox) -> None:
     same_plans = np.array_equal(episodes, run.plan_episodes[: len(episodes)])
     if same_plans and np.array_equal(returns, run.returns[: len(returns)]):
         return
+    reason, here = "the task or the learner is not the one that it was made with", versions()
+    if run.versions != here:
+        made, here_is = (" ".join(f"{name} {each[name]}" for name in sorted(each)) for each in (run.versions, here))
+        reason = f"it was made with {made or 'unknown versions'}, here is {here_is}"
     raise PraemiaError(
         f"the run of {run.learner} on {run.task} cannot be repeated: played again it differs within "
-        f"{plural(world.played + 1, 'episode')}; {_reason(run.versions, versions())}"
+        f"{plural(world.played + 1, 'episode')}; {reason}"
     )
-
-
-def _reason(made: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Say why a run may differ from the one that was recorded."""
-    if made == here:
-        return "the task or the learner is not the one that it was made with"
-    made_with, here_is = (" ".join(f"{name} {each[name]}" for name in sorted(each)) for each in (made, here))
-    return f"it was made with {made_with or 'unknown versions'}, here is {here_is}"

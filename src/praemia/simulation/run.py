@@ -10,7 +10,7 @@ its seed alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib import metadata
@@ -25,7 +25,6 @@ from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.policies.policy import Policy
-from praemia.simulation.plausible import require_plausible
 from praemia.text_tables import number, plural
 
 if TYPE_CHECKING:
@@ -39,11 +38,12 @@ Seed: TypeAlias = int | Sequence[int]
 # break ties come from new streams.
 RNG_REVISION = 4
 
-FORMAT = 4
+SLACK = 1e-9  # of a value, by which rounding may exceed the optimum
+
 FILE = ArchiveKind(
     "praemia run",
     "a run",
-    FORMAT,
+    4,
     fields={
         **dict.fromkeys(("task", "learner", "title", "task_text", "origin"), (str,)),
         **dict.fromkeys(("num_episodes", "streams"), (int,)),
@@ -90,7 +90,7 @@ class Run(Displayed):
     final_policy : the last policy played, [H, M, O] or [H, M, O, A], in the run's own indices; None in a run that was
         stored without it.
     policy : the one to use, a ``Policy``: the best in the learner's estimate of the task, without a bonus; the last
-        policy played where there is no estimate or the machine is learned (``praemia.simulation.learned``).
+        policy played where there is no estimate or the machine is learned (``World.learned_policy``).
     seconds : how long it took, without compiling; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
@@ -178,16 +178,24 @@ class Run(Displayed):
         return np.maximum(0.0, gaps)
 
     @property
+    def plan_lengths(self) -> NDArray[np.int64]:
+        """int64[E], for how many episodes each plan was played."""
+        return np.diff(np.append(self.plan_episodes, self.num_episodes))
+
+    @property
     def policy_values(self) -> NDArray[np.float64]:
         """float64[K], the exact value of the policy played in each episode."""
-        return np.repeat(self.plan_values, plan_lengths(self.plan_episodes, self.num_episodes))
+        return np.repeat(self.plan_values, self.plan_lengths)
 
     @property
     def regret(self) -> NDArray[np.float64]:
         """float64[K], the cumulative regret after each episode: exact, or along the paths taken (``is_pathwise``)."""
         if self.path_losses is not None:
             return np.cumsum(self.path_losses)
-        return cumulative_regret(self.plan_episodes, self.plan_gaps, self.num_episodes)
+        gaps, lengths = self.plan_gaps, self.plan_lengths
+        before = np.concatenate(([0.0], np.cumsum(gaps * lengths)[:-1]))
+        within = np.arange(1, self.num_episodes + 1) - np.repeat(self.plan_episodes, lengths)
+        return np.repeat(before, lengths) + np.repeat(gaps, lengths) * within
 
     def save(self, path: str | Path) -> None:
         """Write the run to a file (.npz), whole or not at all."""
@@ -232,8 +240,7 @@ class Run(Displayed):
             counted = None if counts is None else partial(_dataset, counts.tobytes(), where)
             values |= {"seed": seed_key(values["seed"]), "policy": policy}
             run = cls(**values, rng_revision=revision, _counted=counted)
-            _check_lengths(run)
-            require_plausible(run)
+            _require_whole(run)
             return run
 
     def plot(self) -> Drawing:
@@ -264,33 +271,43 @@ def _dataset(data: bytes, where: str) -> Dataset:
     return Dataset.from_bytes(data, where)
 
 
-def _check_lengths(run: Run) -> None:
+def _require_whole(run: Run) -> None:
+    """Refuse a run from a file, which anybody may have written, whose numbers do not fit each other."""
+    for is_damaged, what in _damages(run):
+        if is_damaged:
+            raise DamageError(what)
+
+
+def _damages(run: Run) -> Iterator[tuple[bool | np.bool_, str]]:
+    """Yield what may be wrong with a run, and whether it is; each takes what comes before for granted."""
     gaps = run.plan_values if run.mapped_gaps is None else run.mapped_gaps
-    per_plan = (run.plan_episodes, run.plan_values, run.optimistic_values, gaps)
-    if len({len(array) for array in per_plan}) != 1 or {len(run.returns), len(run.steps)} != {run.num_episodes}:
-        raise DamageError("its arrays have inconsistent lengths")
-    starts = run.plan_episodes
-    if run.path_losses is not None and len(run.path_losses) != run.num_episodes:
-        raise DamageError("its losses do not belong to its episodes")
-    if run.tests is not None and run.tests.shape[1] != 4:
-        raise DamageError(f"its tests have {plural(run.tests.shape[1], 'column')}; expected 4")
-    if not len(starts) or starts[0] != 0 or np.any(np.diff(starts) <= 0) or starts[-1] >= run.num_episodes:
-        raise DamageError("its plans do not follow one another")
-
-
-def plan_lengths(plan_episodes: NDArray[np.int64], num_episodes: int) -> NDArray[np.int64]:
-    """Return for how many episodes each plan was played."""
-    return np.diff(np.append(plan_episodes, num_episodes))
-
-
-def cumulative_regret(
-    plan_episodes: NDArray[np.int64], plan_gaps: NDArray[np.float64], num_episodes: int
-) -> NDArray[np.float64]:
-    """Return the regret after each episode, float64[K], from the loss per episode of each plan."""
-    lengths = plan_lengths(plan_episodes, num_episodes)
-    before = np.concatenate(([0.0], np.cumsum(plan_gaps * lengths)[:-1]))
-    within = np.arange(1, num_episodes + 1) - np.repeat(plan_episodes, lengths)
-    return np.repeat(before, lengths) + np.repeat(plan_gaps, lengths) * within
+    per_plan, starts = (run.plan_episodes, run.plan_values, run.optimistic_values, gaps), run.plan_episodes
+    per_episode = [run.returns, run.steps, *([] if run.path_losses is None else [run.path_losses])]
+    lengths = {len(array) for array in per_plan}, {len(array) for array in per_episode}
+    yield len(lengths[0]) != 1 or lengths[1] != {run.num_episodes}, "its arrays have inconsistent lengths"
+    yield run.tests is not None and run.tests.shape[1] != 4, "its tests do not have 4 columns"
+    follows = len(starts) and starts[0] == 0 and np.all(np.diff(starts) > 0) and starts[-1] < run.num_episodes
+    yield not follows, "its plans do not follow one another"
+    yield not all(isinstance(text, str) for text in run.versions.values()), "its versions are no text"
+    yield not 0.0 < run.discount <= 1.0, f"its discount is {run.discount}"
+    numbers = (int(run.steps.min()), *(1 if own is None else own for own in (run.test_every, run.step_budget)))
+    yield min(numbers) < 1, "its numbers of steps are not positive"
+    budget = run.step_budget
+    yield budget is not None and run.steps[:-1].sum() >= budget, "it goes on after its last step"
+    scale = max(abs(run.optimal_value or 0.0), float(np.abs(run.returns).max()))
+    is_finite = math.isfinite(run.optimal_value or 0.0) and np.isfinite(run.returns).all()
+    yield not is_finite, "its optimal value or its returns are not finite"
+    if run.optimal_value is None:
+        return
+    losses = run.plan_gaps if run.path_losses is None else run.path_losses
+    is_finite = np.isfinite(run.plan_values).all() and np.isfinite(losses).all() and np.isfinite(gaps).all()
+    yield not is_finite, "the values of its plans or its losses are not finite"
+    is_better = run.plan_values.max() > run.optimal_value + SLACK * scale or losses.min() < -SLACK * scale
+    yield is_better, "a plan is worth more than the optimum"
+    if run.mapped_gaps is not None:
+        off = np.abs(run.mapped_gaps - (run.optimal_value - run.plan_values)).max()
+        is_off = off > SLACK * max(scale, float(np.abs(run.plan_values).max()))
+        yield is_off, "the losses of its plans are not those of their values"
 
 
 _version = cache(metadata.version)  # it reads a file, which takes longer than playing a thousand episodes

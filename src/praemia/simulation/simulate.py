@@ -14,20 +14,18 @@ from numpy.typing import NDArray
 
 from praemia.activity import displayed_count, working_time
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError, PraemiaError, require_whole
+from praemia.envs.indexing import EncodedIndex, index_from_data, require_same
+from praemia.errors import ModelError, ParameterError, PraemiaError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
 from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
 from praemia.policies.policy import Policy
-from praemia.simulation.beginning import begin_with, codes_of, require_fit
 from praemia.simulation.box_world import BoxWorld
-from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
-from praemia.simulation.product_view import product_box, product_of, shown_policy
 from praemia.simulation.run import Run, Seed, seed_key, versions
-from praemia.simulation.sampled_tests import check_tests, tested_loop
+from praemia.simulation.sampled_tests import tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -71,21 +69,22 @@ def simulate(
     >>> bool((again.returns == run.returns).all())
     True
     """
-    learner = _player(task, learner)
-    key = check_run(num_episodes, seed, num_steps)
+    learner, key = _player(task, learner), check_run(num_episodes, seed, num_steps)
     if test_every is not None:
-        check_tests(task, num_steps, test_every)
-    began = working_time()
-    optimal: float | None = None
+        require_whole("test_every", test_every, 1)
+        if num_steps is None or not isinstance(task, Task):
+            raise ParameterError(f"test_every={test_every}; it needs a task, not a black box, and num_steps")
+    began, optimal = working_time(), None
     if data is not None:
-        require_fit(data, task, learner)
+        _require_fit(data, task, learner)
     if isinstance(task, BlackBox):
-        task = task.for_run(None if data is None else codes_of(data))
+        index = None if data is None else index_from_data(data.encoding)
+        task = task.for_run(index.codes if isinstance(index, EncodedIndex) else None)
     else:
         optimal = solve(task.in_unit_range.model, keep_values=False).value
     world, code = world_of(task, learner, num_episodes, key, num_steps), LearnerCode.of(type(learner))
     if data is not None:
-        begin_with(world, data)
+        world.begin_with(data)
 
     def record(tests: NDArray[np.float64] | None = None) -> Run:
         return Run(
@@ -109,29 +108,21 @@ def simulate(
 
     with displayed_count("steps" if num_steps else "episodes", num_steps or num_episodes or 0) as display:
         report = on_progress or display
+
+        def on_slice(played: int) -> None:
+            report(world.steps_played if num_steps else played)
+
         try:
-            tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, report) if num_steps else report)
+            if test_every is not None:
+                assert isinstance(task, Task)
+                return record(tested_loop(world, task, test_every, key, on_slice))
+            run_loop(world, len(world.log.returns), on_progress=on_slice)
         except PraemiaError as error:
             if isinstance(task, BlackBox) and world.played:
                 error.run = record()
                 error.add_note(f"the {plural(world.played, 'episode')} that were finished are kept: error.run")
             raise
-    return record(tests)
-
-
-def _play_to_the_end(
-    world: World,
-    task: Task | BlackBox,
-    test_every: int | None,
-    seed: tuple[int, ...],
-    on_progress: Callable[[int], None],
-) -> NDArray[np.float64] | None:
-    """Play a run; return its tests, if there are any."""
-    if test_every is None:
-        run_loop(world, len(world.log.returns), on_progress=on_progress)
-        return None
-    assert isinstance(task, Task)
-    return tested_loop(world, task, test_every, seed, on_progress)
+    return record()
 
 
 def _player(task: object, learner: Any) -> Learner:
@@ -145,33 +136,49 @@ def _player(task: object, learner: Any) -> Learner:
     return learner  # type: ignore[no-any-return]
 
 
+def _require_fit(data: Dataset, task: Task | BlackBox, learner: Learner) -> None:
+    """Refuse data of another environment, and learners that cannot begin with counts."""
+    if not hasattr(data, "first_counts"):
+        raise ParameterError(f"data={data!r}; expected a Dataset, such as run.dataset or what explore returns")
+    if not learner.has_estimate or learner.learn_machine or learner.sees == "product" or learner.privileged:
+        raise ParameterError(
+            f"learner {learner.name!r} does not plan from counts of transitions alone, so it cannot begin with data; "
+            "choose one that does, such as headroom, ucbvi-prm or mvp"
+        )
+    found, expected = (data.num_observations, data.num_actions), (task.num_observations, task.num_actions)
+    if found != expected:
+        raise ModelError(
+            f"data of {found[0]} observations and {found[1]} actions; {task.name!r} has {expected[0]} and {expected[1]}"
+        )
+    if (data.encoding is None) != isinstance(task, Task):
+        kinds = ("a black box", "a task")
+        raise ModelError(f"data of {kinds[data.encoding is None]}; {task.name!r} is {kinds[isinstance(task, Task)]}")
+    if isinstance(task, BlackBox):
+        index = index_from_data(data.encoding)
+        require_same("data", index, data.num_observations, task.observations, repr(task.name))
+
+
 def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[str, Any]:
     """Return what was played, in the user's units, as fields of a ``Run``."""
-    plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
+    plans, losses = world.log.plans[: world.num_plans], world.log.losses
     plans = plans[plans["episode"] < world.played]  # an error may have ended the run in the first episode of the last
-    units = task.machine.reward_range
+    is_task, units, learned = isinstance(task, Task), task.machine.reward_range, world.shown(world.learned_policy())
     from_unit = partial(units.values_from_unit, horizon=world.spec.horizon, discount=task.discount)
+    returns = world.log.returns[: world.played].copy()
+    met = world.counts.is_met.reshape(task.num_observations, -1).any(axis=1)  # in a task it acts everywhere
     return {
         "num_episodes": world.played,
         "optimal_value": None if optimal is None else from_unit(optimal),
         "plan_episodes": plans["episode"].copy(),
         "plan_values": from_unit(plans["value"].copy()),
         "optimistic_values": from_unit(plans["optimistic"].copy()),
-        "returns": from_unit(returns) if isinstance(task, Task) else returns,
-        "final_policy": shown_policy(world.policy, world.learner, task.machine),
-        "policy": _policy(task, world),
-        "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
+        "returns": from_unit(returns) if is_task else returns,
+        "final_policy": world.shown(world.policy),
+        "policy": Policy(learned, task, met=None if is_task else np.asarray(met)),
+        "mapped_gaps": None if optimal is None or units.is_unit else (optimal - plans["value"]) * units.span,
         "steps": world.log.steps[: world.played].copy(),
-        "path_losses": _path_losses(task, world),
+        "path_losses": losses[: world.played] * units.span if len(losses) else None,
     }
-
-
-def _policy(task: Task | BlackBox, world: World) -> Policy:
-    """Return the policy that a run has learned, to be used without the run."""
-    table = shown_policy(learned_policy(world), world.learner, task.machine)
-    if isinstance(task, Task):
-        return Policy(table, task)  # it acts everywhere, as it is evaluated
-    return Policy(table, task, met=np.asarray(world.counts.is_met.reshape(task.num_observations, -1).any(axis=1)))
 
 
 def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Callable[[], Dataset]:
@@ -197,38 +204,16 @@ def world_of(
     task: Task | BlackBox, learner: Learner, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
 ) -> World:
     """Return a learner at the start of a run, in a task or in a black box."""
-    sees_product = learner.sees == "product"
     if isinstance(task, Task):
-        unit = task.in_unit_range
-        return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
-    return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
-
-
-def _in_steps(world: World, on_progress: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a callback of the loop that reports the steps played so far."""
-    return lambda _: on_progress(world.steps_played)
-
-
-def _path_losses(task: Task | BlackBox, world: World) -> NDArray[np.float64] | None:
-    """Return what each episode lost along its path, in the user's units; None where the regret is that of the plans."""
-    return world.log.losses[: world.played] * task.machine.reward_range.span if len(world.log.losses) else None
-
-
-def _mapped_gaps(
-    task: Task | BlackBox, optimal: float | None, plan_values: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """Return what plans lose, from values in the unit range; None where the user's units are the same."""
-    units = task.machine.reward_range
-    return None if optimal is None or units.is_unit else (optimal - plan_values) * units.span
+        return TaskWorld(task.in_unit_range, learner, num_episodes, seed, num_steps=num_steps)
+    return BoxWorld(task, learner, num_episodes, seed, num_steps=num_steps)
 
 
 def check_run(num_episodes: int | None, seed: Seed, num_steps: int | None = None) -> tuple[int, ...]:
     """Check the length and the seed of a run before any work; return the seed as a tuple."""
     if num_episodes is not None and num_steps is not None:
         raise ParameterError(f"num_episodes={num_episodes!r} and num_steps={num_steps!r}; expected one of the two")
-    if num_steps is None:
-        length = require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
-    else:
-        length = require_whole("num_steps", num_steps, 1, MAX_EPISODES)
-    require_memory(32 * length, f"a record of {length:,} {'episodes' if num_steps is None else 'steps'}")
+    kind, given = ("episodes", num_episodes) if num_steps is None else ("steps", num_steps)
+    length = require_whole(f"num_{kind}", given, 1, MAX_EPISODES)
+    require_memory(32 * length, f"a record of {length:,} {kind}")
     return seed_key(seed)

@@ -22,6 +22,7 @@ from praemia.planning.exact import solve
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, spec_for
 from praemia.tasks.machine_table import continuation_rows, running_sums
 from praemia.tasks.model import padded_exits, step_weights
+from praemia.tasks.product import product_task
 from praemia.tasks.reachability import reachable_states
 from praemia.tasks.task import Task
 
@@ -43,15 +44,17 @@ class TaskWorld(World):
         num_steps: int | None = None,
         valued: bool = True,
     ) -> None:
+        self.num_machine_states = task.num_machine_states
+        task = _product_of(task) if learner.sees == "product" else task
         super().__init__(learner, spec_for(task.spec, learner), num_episodes, seed, num_steps)
         self.task, self.truth = task, task
         shared = _sampling_arrays(task)
         self.arrays = shared._replace(edges=shared.edges.copy(), extra_rows=shared.extra_rows.copy())
         if learner.learn_machine:  # which labels have no effect is not known
             every = np.ones(len(shared.edges), dtype=bool)
-            self._number_rows(
-                *continuation_rows(task.mdp.labels, task.model.arrays.successors, every, task.num_observations)
-            )
+            edges = task.mdp.labels, task.model.arrays.successors, every, task.num_observations
+            self.arrays.edges["row"], extra = continuation_rows(*edges)
+            self.arrays = self.arrays._replace(extra_rows=_row_places(extra))
         self.values = _value_arrays(task)
         self.values = self.values._replace(tables=np.zeros_like(self.values.tables))
         if not valued:
@@ -61,10 +64,6 @@ class TaskWorld(World):
             self.log = self.log._replace(losses=np.zeros(len(self.log.returns)))
         self.chance = kernels.Chance(np.zeros(0), np.zeros(1, dtype=np.int64))
         self._starts, self._work_limit = shared.starts.tolist(), FIRST_WORK
-
-    def _number_rows(self, rows: NDArray[np.uint32], extra: Records) -> None:
-        self.arrays.edges["row"] = rows
-        self.arrays = self.arrays._replace(extra_rows=_row_places(extra))
 
     def _make_room(self) -> None:
         """Make room for what another episode may bring, and draw the random numbers that it may take."""
@@ -149,6 +148,9 @@ class TaskWorld(World):
         return total
 
 
+_product_of = cached_per_object(product_task)
+
+
 def _row_places(extra: Records) -> Records:
     """Return extra rows whose places in the learner's tables are still to be numbered."""
     places = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
@@ -195,9 +197,5 @@ def _value_arrays(task: Task) -> ValueArrays:
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, padded_width(task.num_machine_states)
     discounts = np.where(np.arange(task.max_steps) > 0, task.discount, 1.0)
-    layers, exits, tables = (
-        task.table.layers(width),
-        padded_exits(model.exits, width),
-        np.zeros((2, model.num_rows * width)),
-    )
-    return ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
+    layers, exits = task.table.layers(width), padded_exits(model.exits, width)
+    return ValueArrays(model.arrays, layers, exits, places, until, discounts, np.zeros((2, model.num_rows * width)))
