@@ -19,10 +19,10 @@ import warnings
 
 import numpy as np
 
+from praemia._support.limits import require_memory
 from praemia.envs.generated_grids import lake, map_kind, maze, rooms, traps
 from praemia.envs.generated_models import Kind, chain, lock, random_kind, random_machine
 from praemia.errors import PraemiaWarning, require_whole, unknown_name
-from praemia.limits import require_memory
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

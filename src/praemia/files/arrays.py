@@ -15,8 +15,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from praemia._support.limits import require_memory
 from praemia.errors import FileError, PraemiaError, SizeError
-from praemia.limits import require_memory
 
 HEADER = "header"
 SHARE, JSON_SHARE = 4, 40  # bytes of memory for a byte of an array, and of the header, whose objects are larger

@@ -14,8 +14,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
+from praemia._support.limits import require_memory
 from praemia.errors import FileError
-from praemia.limits import require_memory
 
 PARTIAL = ".partial"  # how the name of a file ends that is not whole yet
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
