@@ -105,7 +105,7 @@ def learner(module: str) -> str:
     """Return the docstring of a learner's module, and the parameters of the learners in it."""
     home = f"praemia.learners.{module}"
     text = standard(inspect.getdoc(import_module(home)) or "")
-    text = re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
+    text = re.sub(r"\bdocs/(\w+)/([\w-]+)\.md", r"[\2](../\1/\2.md)", text)
     names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
     return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
 
