@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import portable_exp, portable_log
+from praemia._support.arithmetic import portable_exp, portable_log
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import proposition
 from praemia.machines.labels import LabelRule

@@ -21,10 +21,10 @@ import warnings
 
 import numpy as np
 
+from praemia._support.limits import require_memory
 from praemia.envs.generated_grids import lake, map_kind, maze, office, rooms, traps
 from praemia.envs.generated_models import Kind, chain, lock, queue, random_kind, random_machine, sea, store
 from praemia.errors import PraemiaWarning, require_whole, unknown_name
-from praemia.limits import require_memory
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

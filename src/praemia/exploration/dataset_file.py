@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from praemia._support.limits import require_memory
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
-from praemia.limits import require_memory
 from praemia.machines.labels import Labelling, LabelRule
 
 if TYPE_CHECKING:

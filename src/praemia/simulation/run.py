@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.displayed import Displayed
+from praemia._support.displayed import Displayed
+from praemia._support.text_tables import number, plural
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.policies.policy import Policy
-from praemia.text_tables import number, plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
