@@ -15,7 +15,6 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from praemia._support.limits import require_memory
 from praemia.errors import FileError, PraemiaError, SizeError
 
 HEADER = "header"

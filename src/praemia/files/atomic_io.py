@@ -14,7 +14,6 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
-from praemia._support.limits import require_memory
 from praemia.errors import FileError
 
 LARGEST = 1 << 30  # bytes of a file that are read
