@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import learners as registry
-from praemia.activity import display
+from praemia._support.activity import display
+from praemia._support.text_tables import Table, number, plural
 from praemia.envs.black_box import BlackBox
 from praemia.errors import LearnerFailure, ParameterError, require_whole
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
@@ -35,7 +36,6 @@ from praemia.statistics.frames import runs_frame
 from praemia.statistics.intervals import Interval, sum_interval
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
-from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     import pandas

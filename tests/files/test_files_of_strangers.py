@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import praemia
+from praemia._support.text_tables import Table
 from praemia.cli import execute
 from praemia.errors import FileError
-from praemia.text_tables import Table
 
 NAME = "a\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202e\r"
 SHOWN = "a\\x1b[2J\\x1b]52;c;aGk=\\x07\\x9b31m\\u202e\\r"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import draw
+from praemia._support.arithmetic import draw
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import (
     EncodedIndex,
@@ -31,7 +32,6 @@ from praemia.machines.machine import RewardMachine
 from praemia.policies.arrays import policy_array
 from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.envs.step_labels import LabelsOfSteps

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError, require, require_whole
@@ -21,7 +22,6 @@ from praemia.policies.arrays import PolicyLike, policy_for, validate_policy
 from praemia.policies.policy import Policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 WIDEST, COLOURS, RENDER_FPS = 480, 128, 30  # pixels; of an image; frames a second
 
