@@ -120,38 +120,15 @@ def parameters(name: str) -> str:
 
 
 def commands_page() -> str:
-    """Return the page of all commands, generated from click's data."""
-    opening = "# Commands\n\nGenerated from the commands: `praemia COMMAND --help` prints the same."
+    """Return the page of all commands: the help of each."""
     context = click.Context(cli.praemia, info_name="praemia")
-    sections = [command_section(name, context) for name in sorted(cli.COMMANDS)]
-    return "\n\n".join([opening, inspect.getdoc(cli.praemia.callback) or "", *sections]) + "\n"
-
-
-def command_section(name: str, parent: click.Context) -> str:
-    """Return a command's description, usage and options."""
-    command = cli.praemia.get_command(parent, name)
-    assert command is not None
-    context = click.Context(command, info_name=name, parent=parent)
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    parts = [f"## praemia {name}", help_text(command.help or ""), f"```text\n{usage}\n```"]
-    rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
-    return "\n\n".join([*parts, "\n".join(["| option | |", "|---|---|", *rows])])
-
-
-def help_text(text: str) -> str:
-    """Return the help of a command as Markdown: what click leaves as it is, after a backspace, is a block of code."""
-    paragraphs = inspect.cleandoc(text).split("\n\n")
-    return "\n\n".join(
-        "```text\n{}\n```".format(part.removeprefix("\b\n")) if part.startswith("\b") else part.replace("*", r"\*")
-        for part in paragraphs
-    )
-
-
-def option_row(option: click.Option, context: click.Context) -> str:
-    """Return an option as a table row: its syntax, and what it does."""
-    written, text = (part.replace("|", r"\|") for part in option.get_help_record(context) or ("", ""))
-    text = text.replace("*", r"\*")
-    return f"| `{written}` | {text} |"
+    sections = ["# Commands\n\n`praemia COMMAND --help` prints the same."]
+    for name in sorted(cli.COMMANDS):
+        command = cli.praemia.get_command(context, name)
+        assert command is not None
+        text = command.get_help(click.Context(command, info_name=name, parent=context))
+        sections.append(f"## praemia {name}\n\n```text\n{text}\n```")
+    return "\n\n".join(sections) + "\n"
 
 
 def examples_page(folder: Path) -> str:
