@@ -6,7 +6,7 @@ import re
 
 # Relations, operators, Greek letters, accents as in p̂, indices and powers. × stands in prose too: 4 × 4.
 SIGN = "[=+^{}|\\\\·\u0300-\u036f\u0370-\u03ff\u2070-\u209f\u2200-\u22ff²³¹‖]|&[lg]t;"
-# Emphasis in prose has no attributes and no such signs. It does not begin right after a letter, nor end right before one.
+# Emphasis in prose has no attributes and no such signs. It begins after no letter, and ends before none.
 SPOILED = re.compile(
     rf".{{0,30}}(?:[\w)\]}}'*\u0300-\u036f]<(?:em|strong)>|<(?:em|strong) |<(?:em|strong)>[^<]*?(?:{SIGN})|"
     r"</(?:em|strong)>[\w(\[{*]).{0,30}",

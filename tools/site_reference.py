@@ -41,6 +41,7 @@ GROUPS = {
     "theory": "Theory",
     "errors": "Errors",
 }
+UNLIMITED = 1e9  # a parameter's upper limit that is none
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
 
@@ -105,17 +106,20 @@ def learner(module: str) -> str:
     """Return the docstring of a learner's module, and the parameters of the learners in it."""
     home = f"praemia.learners.{module}"
     text = standard(inspect.getdoc(import_module(home)) or "")
-    text = re.sub(r"\bdocs/(\w+)/([\w-]+)\.md", r"[\2](../\1/\2.md)", text)
+    text = re.sub(
+        r"\bdocs/(\w+)/([\w-]+)\.md", lambda link: f"[{link[2].capitalize()}](../{link[1]}/{link[2]}.md)", text
+    )
     names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
     return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
 
 
 def parameters(name: str) -> str:
     """Return the parameters of a learner as the table that ``praemia learners NAME`` prints."""
-    rows = [f"**Parameters of `{name}`**\n", "| parameter | default | range | what it does |", "|---|---|---|---|"]
+    rows = [f"**Parameters of `{name}`**\n", "| parameter | default | what it does |", "|---|---|---|"]
     for item in describe_learner(name)["parameters"]:
-        ends = "`{:g} … {:g}`".format(*item["range"]) if item["range"] else ""
-        rows.append(f"| `{item['name']}` | `{item['default']}` | {ends} | {item['help']} |")
+        low, high = item["range"] or (None, UNLIMITED)
+        ends = "" if low is None else f"; at least {low:g}" if high >= UNLIMITED else f"; {low:g} to {high:g}"
+        rows.append(f"| `{item['name']}` | `{item['default']}` | {item['help']}{ends} |")
     return "\n".join(rows)
 
 
