@@ -17,7 +17,7 @@ from praemia import learners as registry
 from praemia._support.activity import display
 from praemia._support.text_tables import Table, number, plural
 from praemia.envs.black_box import BlackBox
-from praemia.errors import LearnerFailure, ParameterError, require_whole
+from praemia.errors import LearnerFailure, ParameterError, require_whole, visible
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.experiments.store import Store
@@ -155,7 +155,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         titles = ", ".join(series.title for series in self.series)
-        return f"Comparison({titles} on {self.task}: {', '.join(self._facts)})"
+        return visible(f"Comparison({titles} on {self.task}: {', '.join(self._facts)})")
 
 
 def _columns(table: Table, names: Sequence[str]) -> Table:
