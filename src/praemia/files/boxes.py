@@ -192,7 +192,7 @@ def _line(space: Any, low: float, high: float) -> Any:
 
 
 def _reference(function: Any) -> str:
-    """Return the words that name a function in a file, or raise an error."""
+    """Return the module:function reference of a function, or raise an error."""
     name, place = getattr(function, "__qualname__", ""), getattr(function, "__module__", "__main__")
     if not name.isidentifier() or place == "__main__" or not callable(getattr(sys.modules.get(place), name, None)):
         raise ModelError(f"{function!r} is code; a file holds predicates, cells, or the name of a function in a module")
