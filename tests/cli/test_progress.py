@@ -17,8 +17,8 @@ from numba import njit
 from numba.core import event
 
 import praemia
-from praemia import activity
-from praemia.activity import Display
+from praemia._support import activity
+from praemia._support.activity import Display
 from praemia.cli import execute
 from praemia.experiments.jobs import Job, TaskText, learner_choices
 
@@ -28,7 +28,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr("praemia.activity.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("praemia._support.activity.time.monotonic", lambda: self.now)
 
     def display(self) -> Display:
         shown = Display()

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.activity import display, say
+from praemia._support.activity import display, say
+from praemia._support.text_tables import are, plural
 from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
     RunOptions,
@@ -27,7 +28,6 @@ from praemia.cli.common import (
 )
 from praemia.cli.output import echo, emit, json_option, report_written, wants_json
 from praemia.errors import FileError, ParameterError
-from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
     from praemia.experiments.experiment import Experiment

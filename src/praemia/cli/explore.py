@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.activity import OnProgress, display, say
+from praemia._support.activity import OnProgress, display, say
+from praemia._support.text_tables import Table, plural
 from praemia.cli.common import code_option, complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
-from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from praemia.exploration import Dataset, ExploredPlan, LikelyLoss

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
+from praemia._support.text_tables import Table, plural
 from praemia.cli import FAILURE
 from praemia.cli.common import code_option, is_typed
 from praemia.cli.output import echo, emit, json_option, wants_json
 from praemia.errors import PraemiaError
 from praemia.files.load_save import FORMATS, format_of
 from praemia.files.source import DataPath, read_source
-from praemia.text_tables import Table, plural
 
 _SPOT = re.compile(r"(.+?):([0-9]+)(?::([0-9]+))?: (.*)")
 MOST_LISTED = 20  # labels or rewards of traces

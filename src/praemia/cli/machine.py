@@ -8,11 +8,11 @@ from warnings import catch_warnings
 
 import click
 
-from praemia.activity import display
+from praemia._support.activity import display
+from praemia._support.text_tables import Table
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
 from praemia.cli.output import echo, emit, fields_text, json_option, report_written
 from praemia.errors import unknown_name
-from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.inference import Edge

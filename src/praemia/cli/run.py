@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia._support.text_tables import Table, number, plural
 from praemia.cli.common import (
     RunOptions,
     complete_tasks,
@@ -28,7 +29,6 @@ from praemia.cli.common import (
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.errors import ParameterError
-from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import Job
@@ -154,9 +154,9 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
 
 def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
+    from praemia._support.limits import usable_cores
     from praemia.experiments.runner import run_in_memory
     from praemia.experiments.store import Store
-    from praemia.limits import usable_cores
     from praemia.statistics.series import group
 
     workers = where.jobs or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.activity import display
+from praemia._support.activity import display
+from praemia._support.text_tables import plural
 from praemia.cli.common import (
     complete_learners,
     complete_tasks,
@@ -25,7 +26,6 @@ from praemia.cli.common import (
 from praemia.cli.experiments import report_failures
 from praemia.cli.output import echo, emit, json_option, report_written
 from praemia.errors import ParameterError, require, visible
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import LearnerChoice

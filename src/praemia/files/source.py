@@ -19,9 +19,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from praemia.errors import FileError, PraemiaError, did_you_mean, located, require_distinct
-from praemia.files.atomic_io import read_bytes
+from praemia.files.atomic_io import TEXT, read_bytes
 
-MAX_BYTES = 16 << 20
 MAX_DEPTH = 64
 MAX_DIGITS = 300
 MAX_MISTAKES = 20
@@ -125,7 +124,7 @@ def read_source(path: str | Path) -> Source:
 def read_text(path: Path, *, within: Path | None = None) -> str:
     """Return the text of a file, or raise a FileError that says why it is not read."""
     try:
-        return read_bytes(path, within=within, budget=MAX_BYTES).decode("utf-8-sig")
+        return read_bytes(path, within=within, budget=TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
