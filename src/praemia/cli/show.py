@@ -60,7 +60,7 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
     loaded = load(task, allow_code=variant["allow_code"]) if looks_like_file(task) else None
     if machine or isinstance(loaded, RewardMachine):
         if is_typed("policy", "episode", *variant):
-            raise click.UsageError("--machine cannot be combined with policy options")
+            raise click.UsageError("--machine, or a file with just a machine, cannot be combined with policy options")
         _show_machine(loaded if isinstance(loaded, RewardMachine) else resolve_task(task).machine, out)
         return
     suffix = out.suffix.lower() if out else ""
