@@ -251,8 +251,8 @@ class _Made(TaskText):
 
 def _portable(problem: Task | BlackBox, given: object) -> TaskText:
     """Return what makes a task, or a black box as it was given, again in another process."""
-    if isinstance(problem, Task):
-        return TaskText(problem.name, dump(problem))
+    if isinstance(problem, Task) or problem.written is not None:
+        return TaskText(problem.name, dump(problem), allow_code=True)
     return _Made(problem.name, "", function=given if callable(given) else _maker(problem))
 
 
