@@ -251,8 +251,8 @@ class _Made(TaskText):
 
 def _portable(problem: Task | BlackBox, given: object) -> TaskText:
     """Return what makes a task, or a black box as it was given, again in another process."""
-    if isinstance(problem, Task):
-        return TaskText(problem.name, dump(problem))
+    if isinstance(problem, Task) or problem.written is not None:
+        return TaskText(problem.name, dump(problem), allow_code=True)
     make = given if callable(given) else _maker(problem)
     try:
         is_portable = make is not None and b"__main__" not in pickle.dumps(make)  # workers do not execute the script

@@ -60,7 +60,7 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
     loaded = load(task, allow_code=variant["allow_code"]) if looks_like_file(task) else None
     if machine or isinstance(loaded, RewardMachine):
         if is_typed("policy", "episode", *variant):
-            raise click.UsageError("a machine is drawn without a policy; leave the other options out")
+            raise click.UsageError("--machine, or a file with just a machine, cannot be combined with policy options")
         _show_machine(loaded if isinstance(loaded, RewardMachine) else resolve_task(task).machine, out)
         return
     suffix = out.suffix.lower() if out else ""
@@ -153,7 +153,7 @@ def _animate(episode: Any) -> None:
 @episodes_option(1000, "Episodes of the run.")
 @variant_options
 @seed_option
-@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Play a stored run again, as it was.")
+@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Replay a stored run.")
 @file_option("-o", "--out", help="The page to write, .html; TASK-LEARNER.html by default.")
 @json_option
 def watch_command(
