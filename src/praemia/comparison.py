@@ -253,26 +253,26 @@ def _portable(problem: Task | BlackBox, given: object) -> TaskText:
     """Return what makes a task, or a black box as it was given, again in another process."""
     if isinstance(problem, Task) or problem.written is not None:
         return TaskText(problem.name, dump(problem), allow_code=True)
-    return _Made(problem.name, "", function=given if callable(given) else _maker(problem))
+    make = given if callable(given) else _maker(problem)
+    try:
+        is_portable = make is not None and b"__main__" not in pickle.dumps(make)  # workers do not execute the script
+    except Exception:  # anything that a user's function holds may refuse
+        is_portable = False
+    if make is None or not is_portable:
+        raise ParameterError(
+            f"jobs: {problem.name!r} cannot be made again in another process; give compare a function in a file of "
+            "its own that returns the BlackBox, or jobs=1"
+        )
+    return _Made(problem.name, "", function=make)
 
 
-def _maker(box: BlackBox) -> Callable[[], BlackBox]:
-    """Return a function that makes a black box again in another process."""
+def _maker(box: BlackBox) -> Callable[[], BlackBox] | None:
+    """Return a function that makes a black box again, if its environment has a spec."""
     names = ("labels", "machine", "horizon", "encode", "discount", "until_done", "name")
     parts = {name: getattr(box, name) for name in names}
     if box.encode is not None:
         parts["num_observations"] = box.num_observations
-    make = None if box.env.spec is None else partial(_made_again, box.env.spec, parts)
-    try:
-        pickle.dumps(make)
-    except Exception:  # anything that a user's function holds may refuse
-        make = None
-    if make is None:
-        raise ParameterError(
-            f"jobs: {box.name!r} cannot be made again in another process; give compare a function in a file that "
-            "returns the BlackBox, or jobs=1"
-        )
-    return make
+    return None if box.env.spec is None else partial(_made_again, box.env.spec, parts)
 
 
 def _made_again(spec: Any, parts: dict[str, Any]) -> BlackBox:
