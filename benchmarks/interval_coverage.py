@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from praemia._support.text_tables import Table
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.runner import run_into_store
 from praemia.experiments.store import Store
 from praemia.statistics.claims import bonferroni_level
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.statistics.series import group, paired
-from praemia.text_tables import Table
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
 BEST = "UCRL2-RM-B 0.03"

@@ -11,8 +11,8 @@ import sys
 import numpy as np
 
 from praemia import envs, learners, simulate
+from praemia._support.text_tables import Table, number
 from praemia.statistics.intervals import quotient_interval
-from praemia.text_tables import Table, number
 
 TASKS = ("riverswim-5", "riverswim-10", "riverswim-15", "warehouse-3", "warehouse-4", "warehouse-5", "riverswim-prm-5")
 LEARNERS = ("headroom", "ucbvi-prm", "psrl")

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 import praemia
+from praemia._support.text_tables import Table
 from praemia.planning.stationary import RELATIVE_ERROR
 from praemia.tasks.product import Product
-from praemia.text_tables import Table
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 MODULES = {"QuantEcon": "quantecon", "Storm": "stormpy"}

@@ -16,10 +16,10 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 from praemia import simulate
+from praemia._support.text_tables import plural
 from praemia.experiments.jobs import LearnerChoice, TaskText
 from praemia.experiments.loading import load_experiment
 from praemia.statistics.steps import steps_to_pass
-from praemia.text_tables import plural
 
 LEARNERS = ("qr-max", "crm", "q-learning")
 TASKS = tuple(f"office-map1-exp{exp}" for exp in range(1, 6))

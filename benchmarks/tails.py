@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from praemia import envs, learners, simulate
+from praemia._support.text_tables import Table, number
 from praemia.statistics.intervals import ratio_over_groups
-from praemia.text_tables import Table, number
 
 KINDS = ("sparse", "dense", "actions")
 OURS, REFERENCE = "headroom", "ucbvi-prm"

@@ -20,10 +20,10 @@ from matplotlib.ticker import NullFormatter
 from scipy.stats import binom
 
 import praemia
+from praemia._support.text_tables import Table
 from praemia.report.styles import STYLES
 from praemia.report.tables import standings_table, steps_of
 from praemia.statistics.series import Study, read_folder
-from praemia.text_tables import Table
 
 FOLDER = Path(__file__).parent
 PAGES = {"league": FOLDER / "reference" / "learners.md"}

@@ -6,8 +6,7 @@ praemia run warehouse-3 --learner examples/own_learner.py:Bernstein --learner ex
 import numpy as np
 
 import praemia
-from praemia.arithmetic import portable_log
-from praemia.learners import parameter
+from praemia.learners import parameter, portable_log
 
 
 class Bernstein(praemia.Learner):

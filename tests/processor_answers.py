@@ -189,8 +189,8 @@ def answers() -> Answers:
         found = of_planning(envs.make(wide, horizon=horizon))
         machine |= {f"{name}, {wide}": bits for name, bits in found}
     shared, own, close = of_exploring(task)
-    everywhere |= shared | dict(of_generated_tasks(("generated-chain-1", "generated-lake-1", "generated-queue-1")))
-    machine |= own | dict(of_generated_tasks(("generated-dense-1", "generated-store-1", "random-5x2x3-1")))
+    everywhere |= shared | dict(of_generated_tasks(("generated-chain-1", "generated-lake-1", "generated-lock-1")))
+    machine |= own | dict(of_generated_tasks(("generated-dense-1", "generated-sparse-1", "random-5x2x3-1")))
     machine[CLOSE] = digest(close)
     return {"x86": everywhere, "machine": machine, "close": {CLOSE: close}, "probe": probe()}
 

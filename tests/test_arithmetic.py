@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import praemia
-from praemia.arithmetic import one_by_one, ordered_sum, portable_exp, portable_log
+from praemia._support.arithmetic import one_by_one, ordered_sum, portable_exp, portable_log
 from praemia.kernels.headroom import natural_log
 
 EXACT = Context(prec=80)

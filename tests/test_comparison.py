@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import praemia
+from praemia._support.text_tables import number
 from praemia.cli import execute
 from praemia.errors import ParameterError
 from praemia.statistics.intervals import mean_interval, quotient_interval
-from praemia.text_tables import number
 
 TASK = praemia.envs.riverswim(3)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from praemia import limits
+from praemia._support import limits
 from praemia.errors import SizeError
 
 MEMORY_TABLE = Path("/proc/meminfo")

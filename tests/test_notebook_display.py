@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import praemia
+from praemia._support.text_tables import number
 from praemia.errors import missing_extra
 from praemia.pictures import diagrams
-from praemia.text_tables import number
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import praemia
-from praemia.text_tables import plural
+from praemia._support.text_tables import plural
 
 # One observation, one action, one machine state, one step.
 MACHINE = praemia.MachineBuilder("only", ("seen",)).edge("only", "seen", "only", reward=1).build()

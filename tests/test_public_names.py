@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import runpy
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def test_every_public_name_can_be_had_and_is_listed(room: object) -> None:
 @pytest.mark.parametrize("name", ["Experience", "Learner", "LearnerPlan", "Headroom", "Run"])
 def test_what_it_takes_to_write_a_learner_is_public(name: str) -> None:
     assert name in praemia.__all__
+
+
+def test_help_lists_rooms_and_what_users_need_and_no_private_module() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(praemia.__path__)}
+    rooms = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    described = {name for name in modules if f"| `{name}` |" in rooms}
+    public = {name for name in modules - described if not name.startswith("_")}
+    assert public == {"comparison", "errors", "labels", "patterns", "testing", "theory"}
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

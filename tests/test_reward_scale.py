@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import praemia
 from praemia import Task, TrajectoryReward, evaluate, learners, simulate, solve
+from praemia._support.text_tables import number
 from praemia.cli import execute
 from praemia.pictures.policy_page import PolicyView
 from praemia.planning.exact import losses, max_losses
-from praemia.text_tables import number
 
 EXACT, ROUNDED = (2.0**-40, 2.0**40), (1e-12, 1e12)
 COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "qr-max", "crm", "random", "optimal")

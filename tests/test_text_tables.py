@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from praemia.text_tables import Table, number
+from praemia._support.text_tables import Table, number
 
 
 def test_numbers_stand_to_the_right_and_words_to_the_left() -> None:

@@ -23,7 +23,7 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
-from praemia.lazy import lazy
+from praemia._support.lazy import lazy
 from praemia.learners import _CLASSES as LEARNERS
 
 __version__ = version("praemia")

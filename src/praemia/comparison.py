@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import learners as registry
-from praemia.activity import display
+from praemia._support.activity import display
+from praemia._support.text_tables import Table, number, plural
 from praemia.envs.black_box import BlackBox
-from praemia.errors import LearnerFailure, ParameterError, require_whole
+from praemia.errors import LearnerFailure, ParameterError, require_whole, visible
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.experiments.store import Store
@@ -35,7 +36,6 @@ from praemia.statistics.frames import runs_frame
 from praemia.statistics.intervals import Interval, sum_interval
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
-from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -155,7 +155,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         titles = ", ".join(series.title for series in self.series)
-        return f"Comparison({titles} on {self.task}: {', '.join(self._facts)})"
+        return visible(f"Comparison({titles} on {self.task}: {', '.join(self._facts)})")
 
 
 def _columns(table: Table, names: Sequence[str]) -> Table:
@@ -251,8 +251,8 @@ class _Made(TaskText):
 
 def _portable(problem: Task | BlackBox, given: object) -> TaskText:
     """Return what makes a task, or a black box as it was given, again in another process."""
-    if isinstance(problem, Task):
-        return TaskText(problem.name, dump(problem))
+    if isinstance(problem, Task) or problem.written is not None:
+        return TaskText(problem.name, dump(problem), allow_code=True)
     return _Made(problem.name, "", function=given if callable(given) else _maker(problem))
 
 

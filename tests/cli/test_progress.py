@@ -17,8 +17,8 @@ from numba import njit
 from numba.core import event
 
 import praemia
-from praemia import activity
-from praemia.activity import Display
+from praemia._support import activity
+from praemia._support.activity import Display
 from praemia.cli import execute
 from praemia.experiments.jobs import Job, TaskText, learner_choices
 
@@ -28,7 +28,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr("praemia.activity.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("praemia._support.activity.time.monotonic", lambda: self.now)
 
     def display(self) -> Display:
         shown = Display()
@@ -237,7 +237,7 @@ def test_a_run_that_is_stopped_says_what_is_kept(
     monkeypatch.setattr(Display, "done", stop_after_two)
     store = ["--out", str(tmp_path / "store")] if keeps else []
     assert execute(["run", "riverswim-5", "--learner", "optimal", "--episodes", "10", "--runs", "5", *store]) == 130
-    advice = f"run again to go on: 2 of 5 runs are stored in {tmp_path / 'store'}"
+    advice = f"rerun to resume: 2 of 5 runs are stored in {tmp_path / 'store'}"
     if not keeps:
         advice = "nothing is stored; --out FOLDER keeps each run that is finished"
     assert capsys.readouterr().err.splitlines()[-1] == f"error: interrupted; {advice}"

@@ -7,7 +7,7 @@ import pytest
 
 from praemia import RewardMachine, envs, solve
 from praemia.envs.craft import LEGEND
-from praemia.envs.generated_models import collect, errands, prices
+from praemia.envs.generated_models import errands, prices
 from praemia.errors import PraemiaError
 
 
@@ -29,19 +29,8 @@ def test_errands_are_rewarded_at_the_end_or_one_by_one_once_or_in_rounds() -> No
     assert max(noticed) < 0.95
 
 
-def test_items_in_any_order_are_taken_one_at_a_time() -> None:
-    machine = collect(("x", "y"), "desk")
-    assert total(machine, "desk", "y", "x", "desk", "desk") == 1.0
-    assert total(machine, "x y", "desk") == 0.0
-    assert total(machine, "x", "y", "trap", "desk") == 0.0
-
-
-def test_prices_count_the_first_event_and_may_depend_on_a_mood() -> None:
+def test_prices_count_the_first_event() -> None:
     assert total(prices({"a": 0.25, "b": 1.0}), "a b", "b") == 1.25
-    mood = prices({"bad": 0.0, "good": 0.5}, 2, {"bad": -1, "good": 1})
-    assert total(mood, "good", "bad", "good", "good") == pytest.approx(0.5 + 0.25 + 0.5)
-    restless = prices({"bad": 0.0, "good": 1.0}, 2, {"bad": -1}, 0.5)
-    assert total(restless, "bad", "good") == pytest.approx(0.5 * 1.0 + 0.5 * 0.5)
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_a_file_and_python_make_the_same_task(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["yaml", "json"])
 @pytest.mark.parametrize(
-    "name", ["file", "S", "office-mail", "office-map2-exp1", "generated-office-3", "generated-lake-4"]
+    "name", ["file", "S", "office-mail", "office-map2-exp1", "generated-traps-3", "generated-lake-4"]
 )
 def test_a_map_is_written_as_a_map(tmp_path: Path, name: str, suffix: str) -> None:
     (tmp_path / "task.yaml").write_text(FILE)

@@ -440,7 +440,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "ordered_sum(model.start_probs[model.starts] * first[model.starts, model.table.initial])",
          "np.dot(model.start_probs[model.starts], first[model.starts, model.table.initial])", PROCESSORS),
     ],
-    "arithmetic.py": [
+    "_support/arithmetic.py": [
         ("sums are pairwise", "0.0 + np.add.accumulate(array, axis=axis).take(-1, axis=axis)", "array.sum(axis=axis)",
          f"{ARITHMETIC}::test_an_ordered_sum_goes_along_any_axis_of_any_layout"),
     ],

@@ -37,7 +37,7 @@ OTHER_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "qr-max-three": ("qr-max", {"known_after": 3}),
 }
 KITCHEN = "#######\n#S..+c#\n#.k.#.#\n#..>#d#\n#######"
-BUILT_IN = ("riverswim-5", "rooms-5", "office-coffee", "generated-lake-42", "generated-queue-7", "random-20x4x5-0")
+BUILT_IN = ("riverswim-5", "rooms-5", "office-coffee", "generated-lake-42", "generated-lock-7", "random-20x4x5-0")
 
 
 @cache

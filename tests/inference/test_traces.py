@@ -86,7 +86,7 @@ def test_rewards_that_never_repeat_are_refused() -> None:
 
 
 def test_more_than_memory_holds_is_refused_before_it_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("praemia.limits.memory_limit", lambda: 1 << 12)
+    monkeypatch.setattr("praemia._support.limits.memory_limit", lambda: 1 << 12)
     with pytest.raises(SizeError, match="fewer or shorter episodes"):
         as_traces([[(set(), 0.0)] * 1_000, [(set(), 1.0)]])
 

@@ -30,7 +30,7 @@ TASKS = {
     "one step": lambda: envs.make("riverswim-5", horizon=1),
     "a lake": lambda: envs.make("generated-lake-3", horizon=20),
     "traps": lambda: envs.make("generated-traps-5"),
-    "a store": lambda: envs.make("generated-store-2"),
+    "a lock": lambda: envs.make("generated-lock-2"),
 }
 
 

@@ -20,7 +20,7 @@ from strategies import full_task
 from strategies import unit_tasks as tasks
 
 from praemia import envs, learners
-from praemia.arithmetic import log_of_subsets
+from praemia._support.arithmetic import log_of_subsets
 from praemia.kernels.confidence_sets import bernstein_interval, l1_radius
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule

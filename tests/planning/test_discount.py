@@ -11,7 +11,7 @@ from strategies import deterministic_policies, halting, randomised_policies, tas
 
 import praemia
 from praemia import LabeledMDP, Task
-from praemia.arithmetic import steps_left
+from praemia._support.arithmetic import steps_left
 
 DISCOUNTS = st.sampled_from([0.3, 0.9, 0.99])
 

@@ -16,12 +16,12 @@ from strategies import machines
 
 import praemia
 from praemia import BlackBox, RewardMachine, envs
+from praemia._support.text_tables import number
 from praemia.errors import PraemiaError
 from praemia.exploration.estimated_task import EstimatedTask
 from praemia.pictures.policy_page import PolicyView
 from praemia.planning.sampled import interval_of, return_range
 from praemia.report.charts import return_chart
-from praemia.text_tables import number
 
 
 class Forward:

@@ -6,7 +6,7 @@ import numba
 import pytest
 from numba.core import event
 
-from praemia import activity
+from praemia._support import activity
 
 
 def test_the_clock_of_runs_stands_still_while_numba_compiles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def test_rows_are_laws_and_dense_is_sparse(task):
 
 def test_a_product_that_cannot_fit_is_refused(monkeypatch):
     built, larger = product(warehouse(4)), warehouse(12)
-    monkeypatch.setattr("praemia.limits.memory_limit", lambda: 50_000)
+    monkeypatch.setattr("praemia._support.limits.memory_limit", lambda: 50_000)
     with pytest.raises(SizeError, match="the dense product needs"):
         built.to_dense()
     with pytest.raises(SizeError, match="the explicit product needs"):

@@ -39,7 +39,7 @@ def test_a_machine_that_is_learned_has_no_arrays_and_a_large_one_none_that_do_no
     hidden = spec.without_rules(moves_known=True)
     assert not hasattr(hidden, "machine_probs")
     assert not hasattr(hidden, "machine_rewards")
-    monkeypatch.setattr("praemia.limits.memory_limit", lambda: 50)
+    monkeypatch.setattr("praemia._support.limits.memory_limit", lambda: 50)
     with pytest.raises(SizeError, match="transition probabilities for every label"):
         _ = spec.machine_probs
 

@@ -48,7 +48,7 @@ complete_experiments = _completer(None, ".yaml", ".yml", ".json", names=BUILT_IN
 
 def read_length(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
     """Parse a number of episodes or steps, written as 10000, 10_000 or 1e4; None if the option is left out."""
-    from praemia.limits import MAX_EPISODES
+    from praemia._support.limits import MAX_EPISODES
 
     if text is None:
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia._support.text_tables import Table, number, plural
 from praemia.cli.common import (
     RunOptions,
     complete_tasks,
@@ -28,7 +29,6 @@ from praemia.cli.common import (
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.errors import ParameterError
-from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import Job
@@ -49,7 +49,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
-@file_option("--save", help="Write what the learner learned in its first run, for show --policy.")
+@file_option("--save", help="Save the policy learned in the first run, for show --policy.")
 @json_option
 def run_command(
     task: str,
@@ -65,7 +65,7 @@ def run_command(
     save: Path | None,
     **where: Any,
 ) -> int:
-    """Run learners on TASK and print their exact regret, or in a black box what they earned.
+    """Run learners on TASK and print their exact regret or, for a black box, their returns.
 
     \b
     praemia run warehouse-4
@@ -154,9 +154,9 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
 
 def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
+    from praemia._support.limits import usable_cores
     from praemia.experiments.runner import run_in_memory
     from praemia.experiments.store import Store
-    from praemia.limits import usable_cores
     from praemia.statistics.series import group
 
     workers = where.jobs or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.activity import display
+from praemia._support.activity import display
+from praemia._support.text_tables import plural
 from praemia.cli.common import (
     complete_learners,
     complete_tasks,
@@ -25,7 +26,6 @@ from praemia.cli.common import (
 from praemia.cli.experiments import report_failures
 from praemia.cli.output import echo, emit, json_option, report_written
 from praemia.errors import ParameterError, require, visible
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import LearnerChoice
@@ -58,7 +58,7 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
     loaded = load(task, allow_code=variant["allow_code"]) if looks_like_file(task) else None
     if machine or isinstance(loaded, RewardMachine):
         if is_typed("policy", "episode", *variant):
-            raise click.UsageError("a machine is drawn without a policy; leave the other options out")
+            raise click.UsageError("--machine, or a file with just a machine, cannot be combined with policy options")
         _show_machine(loaded if isinstance(loaded, RewardMachine) else resolve_task(task).machine, out)
         return
     suffix = out.suffix.lower() if out else ""
@@ -151,7 +151,7 @@ def _animate(episode: Any) -> None:
 @episodes_option(1000, "Episodes of the run.")
 @variant_options
 @seed_option
-@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Play a stored run again, as it was.")
+@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Replay a stored run.")
 @file_option("-o", "--out", help="The page to write, .html; TASK-LEARNER.html by default.")
 @json_option
 def watch_command(

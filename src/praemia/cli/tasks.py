@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.activity import display
+from praemia._support.activity import display
+from praemia._support.text_tables import Table
 from praemia.cli.common import (
     complete_environments,
     complete_learners,
@@ -15,7 +16,6 @@ from praemia.cli.common import (
     variant_options,
 )
 from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
-from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.tasks.task import Task
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @variant_options
 @json_option
 def solve_command(task: str, **variant: Any) -> None:
-    """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
+    """Find the optimal value of TASK: the maximum expected return per episode."""
     from praemia.files.resolving import resolve_task
     from praemia.planning.exact import solve
     from praemia.tasks.task import require_task

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from praemia._support.lazy import lazy
 from praemia.envs.box_cells import cells
 from praemia.envs.classics import flower, riverswim, riverswim_prm, two_rooms, warehouse
 from praemia.envs.craft import craft
@@ -15,7 +16,6 @@ from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.registry import make, names, register
-from praemia.lazy import lazy
 
 if TYPE_CHECKING:
     from praemia.envs.gymnasium_env import TaskEnv

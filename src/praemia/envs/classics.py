@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.limits import require_memory
 from praemia.envs.grid_map import GridMap
 from praemia.errors import ParameterError, require_whole
-from praemia.limits import require_memory
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import exactly
 from praemia.machines.labels import LabelRule

@@ -1,4 +1,4 @@
-"""Generated tasks on a map: rooms, grids with traps, lakes, offices and mazes.
+"""Generated tasks on a map: rooms, grids with traps, lakes and mazes.
 
 Each is a function of a generator, the number of cells and the number of machine states.
 """
@@ -21,7 +21,6 @@ from praemia.envs.generated_models import (
     Generated,
     Kind,
     between,
-    collect,
     errands,
     steps_from,
     within,
@@ -32,7 +31,7 @@ from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER, Cell
 Rows = NDArray[np.str_]
 OnMap: TypeAlias = Generated  # in place of the horizon, how many moves the errands take if none slips
 LEGS = 6  # of the errands of a machine, these are counted for that
-PIT, DESK, GOAL = "t", "d", "g"
+PIT, GOAL = "t", "g"
 
 
 def map_kind(sample: Callable[[np.random.Generator, int, int], OnMap], smallest: int) -> Kind:
@@ -76,24 +75,6 @@ def lake(rng: np.random.Generator, size: int, states: int) -> OnMap:
     way = 2 * way + states
     machine = errands(rng, ("goal",), max(1, states - 1), fits=STEPS[1] / way, again=False)
     return replace(grid_map, slip=(1 / 3, 1 / 3, 1 / 3, 0.0)).mdp(), machine, way
-
-
-def office(rng: np.random.Generator, size: int, states: int) -> OnMap:
-    """Sample an office of rooms of 3 × 3 cells with a few plants: bring all items, in any order, to the desk."""
-    across = min(6, round(math.sqrt(size / 9)))
-    text = _floor(4 * across - 1)  # thin walls between the rooms, with a door between each two neighbours
-    text[3::4], text[:, 3::4] = "-", "|"
-    for i in range(across):
-        for j in range(1, across):
-            upright, level = rng.integers(3, size=2).tolist()
-            text[4 * i + upright, 4 * j - 1] = text[4 * j - 1, 4 * i + level] = DOOR
-    items = {str(i + 1): f"item-{i}" for i in range(max(1, states.bit_length() - 1))}
-    letters, legend = "".join(items), items | {DESK: "desk", PIT: TRAP}
-    grid_map, way = _place(rng, text, START + DESK + letters, legend, letters + DESK, one_in=18)
-    machine = collect(tuple(items.values()), "desk")
-    if rng.integers(2):
-        machine = machine.with_chance(dict.fromkeys(items.values(), float(rng.uniform(0.6, 0.95))))
-    return grid_map.mdp(), machine, way
 
 
 def maze(rng: np.random.Generator, size: int, states: int) -> OnMap:

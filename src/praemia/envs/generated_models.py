@@ -1,18 +1,17 @@
-"""Generated tasks without a map: random models, chains, locks, deep seas, queues and stores; and machines for all.
+"""Generated tasks without a map: random models, chains and locks; and machines for all.
 
 Every kind is a function of a generator. It samples sizes, model and machine, in this order.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import portable_exp, portable_log
+from praemia._support.arithmetic import portable_exp, portable_log
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import proposition
 from praemia.machines.labels import LabelRule
@@ -112,80 +111,6 @@ def lock(rng: np.random.Generator) -> Generated:
     return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
 
 
-def sea(rng: np.random.Generator) -> Generated:
-    """Sample a deep sea: a move sinks a row, to the left or to the right; each cell has its own action for either side.
-
-    There is a shell on the left of the bottom, and a pearl on its right, where no move to the left leads. A move slips
-    to the other side now and then. The machine counts pearls; each of them has a reward, or those up to the last.
-    """
-    depth = max(3, round(math.sqrt(2.0 * between(rng, *OBSERVATIONS))))
-    states, dives, slip = between(rng, *STATES), int(rng.integers(1, 4)), float(rng.uniform(0.0, 0.1))
-    little, again = float(rng.uniform(0.02, 0.2)), bool(rng.integers(2))
-    size = depth * (depth + 1) // 2
-    model = np.zeros((size, 2, size))
-    cells = [(row, column) for row in range(depth) for column in range(row + 1)]
-    for here, (row, column) in enumerate(cells):
-        below = (row + 1) * (row + 2) // 2 + column
-        sides = (below - (column > 0), below + 1) if row < depth - 1 else (0, 0)
-        right = int(rng.integers(2))
-        for a in (0, 1):
-            model[here, a, sides[a == right]] += 1.0 - slip
-            model[here, a, sides[a != right]] += slip
-    labels = [LabelRule("shell", target=size - depth), LabelRule("pearl", target=size - 1)]
-    builder = MachineBuilder("found-0", propositions=("shell", "pearl"), first_match=True)
-    for i in range(states):
-        following = i + 1 if i < states - 1 else 0 if again else i
-        builder.edge(f"found-{i}", "pearl", f"found-{following}", reward=1.0 / dives)
-        builder.edge(f"found-{i}", "shell", f"found-{i}", reward=little / dives)
-    return LabeledMDP.from_dense(model, labels), builder.build(), within(depth * dives)
-
-
-def queue(rng: np.random.Generator) -> Generated:
-    """Sample a queue: faster service has a lower reward per customer, and a full queue spoils the mood."""
-    size, actions = between(rng, *OBSERVATIONS) // 2 + 3, between(rng, 2, 6)
-    states, arrival = between(rng, *STATES), float(rng.uniform(0.3, 0.6))
-    service = np.sort(rng.uniform(0.15, 0.9, actions))
-    model, here = np.zeros((size, actions, size)), np.arange(size)
-    done = np.where(here[:, None] > 0, service, 0.0)
-    more, fewer = arrival * (1.0 - done), done * (1.0 - arrival)
-    for there, probs in ((np.minimum(size - 1, here + 1), more), (np.maximum(0, here - 1), fewer)):
-        model[here, :, there] += probs
-    model[here, :, here] += 1.0 - more - fewer
-    labels = [LabelRule(f"served-{a}", o + 1, a, o) for o, a in np.ndindex(size - 1, actions)]
-    mdp = LabeledMDP.from_dense(model, [*labels, LabelRule("full", target=size - 1)])
-    rewards = {"full": 0.0} | {f"served-{a}": float(1.0 - 0.6 * service[a] * rng.random()) for a in range(actions)}
-    if states == 1:
-        return mdp, prices(rewards), between(rng, *STEPS)
-    moves = {"full": -1, f"served-{int(rng.integers(actions))}": 1}
-    return mdp, prices(rewards, states, moves, float(rng.uniform(0.3, 1.0))), between(rng, *STEPS)
-
-
-def store(rng: np.random.Generator) -> Generated:
-    """Sample a store: orders arrive before the demand. Large sales have higher rewards, large orders lower ones."""
-    size = between(rng, 5, 30)
-    actions = min(size, between(rng, 2, 6))  # no two order the same
-    states, most = between(rng, *STATES), max(2, size // 2)
-    demand = rng.dirichlet(np.ones(most + 1))
-    lots = np.linspace(0, size - 1, actions).round().astype(int)
-    model, labels = np.zeros((size, actions, size)), []
-    for o, a in np.ndindex(size, actions):
-        stock = min(size - 1, o + int(lots[a]))
-        after = np.bincount(np.maximum(0, stock - np.arange(most + 1)), demand)
-        model[o, a, : len(after)] = after
-        cost = "dear" if lots[a] > size // 2 else "cheap"
-        for left in np.flatnonzero(after)[::-1].tolist():
-            names = [] if left == stock else [f"{'large' if stock - left > most // 2 else 'small'}-{cost}"]
-            names += ["empty"] if left == 0 else []
-            labels += [LabelRule(names, o, a, left)] if names else []
-    mdp = LabeledMDP.from_dense(model, labels, actions=[f"+{lot}" for lot in lots])
-    small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
-    rewards = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
-    if states == 1:
-        return mdp, prices({**rewards, "empty": 0.0}), between(rng, *STEPS)
-    moves, probability = {"empty": -1, "large-cheap": 1}, float(rng.uniform(0.3, 1.0))
-    return mdp, prices({"empty": 0.0, **rewards}, states, moves, probability), between(rng, *STEPS)
-
-
 # Machines
 
 
@@ -218,38 +143,10 @@ def errands(
     return builder.build().with_chance(dict.fromkeys(events[:length], notice)) if is_random else builder.build()
 
 
-def collect(items: Sequence[str], goal: str) -> RewardMachine:
-    """Return a machine that rewards the goal once all items were met, in any order; after a trap there is no reward."""
-    builder = MachineBuilder("with", (*items, goal, TRAP), first_match=True)
-    waiting: list[tuple[str, ...]] = [()]
-    for found in waiting:  # grows while it is read
-        builder.edge("-".join(("with", *found)), TRAP, FAILED)
-        for item in items:
-            if item not in found:
-                more = tuple(sorted((*found, item)))
-                builder.edge("-".join(("with", *found)), proposition(item), "-".join(("with", *more)))
-                waiting += [more] if more not in waiting else []
-    return builder.edge("-".join(("with", *items)), goal, DONE, reward=1.0).build()
-
-
-def prices(
-    rewards: Mapping[str, float], levels: int = 1, moves: Mapping[str, int] | None = None, probability: float = 1.0
-) -> RewardMachine:
-    """Return a machine that rewards each event by its price; of several events the first one counts.
-
-    With several ``levels`` prices depend on a mood, which is best at first: at level i of n they are (i + 1)/n of the
-    full ones. An event in ``moves`` changes the level by so much with a probability.
-    """
-    builder = MachineBuilder(f"mood-{levels - 1}", tuple(rewards), first_match=True)
-    for level in range(levels):
-        here = f"mood-{level}"
-        for event, price in rewards.items():
-            there = f"mood-{min(max(0, level + (moves or {}).get(event, 0)), levels - 1)}"
-            reward, chance = (level + 1) / levels * price, 1.0 if there == here else probability
-            builder.edge(here, proposition(event), there, chance, reward)
-            if chance < 1.0:
-                builder.edge(here, proposition(event), here, 1.0 - chance, reward)
-    return builder.build()
+def prices(rewards: Mapping[str, float]) -> RewardMachine:
+    """Return a machine of one state that rewards each event by its price; of several events the first one counts."""
+    rules = [{"from": "q", "when": event, "to": "q", "reward": price} for event, price in rewards.items()]
+    return RewardMachine(["q"], "q", rewards, rules, first_match=True)
 
 
 def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:

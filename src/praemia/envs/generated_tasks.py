@@ -1,4 +1,4 @@
-"""Tasks generated from a seed, to compare learners on: of thirteen kinds, or with given sizes.
+"""Tasks generated from a seed, to compare learners on: of nine kinds, or with given sizes.
 
 ``generated-lake-7`` is the lake of seed 7. Everything about a task is sampled: its sizes, its model or map, its machine
 and the horizon.
@@ -6,10 +6,8 @@ and the horizon.
     sparse   a random model, two or three successors         rooms   four rooms with doors, places in order
     dense    a random model, every observation can follow    traps   a grid with traps, after which there is no reward
     actions  a random model, many actions                    lake    ice: moves slip, a hole is never left
-    chain    swim against a current                          office  rooms and plants; items in any order to the desk
-    lock     at each place one action leads on               queue   faster service and a full queue lower the reward
-    sea      little on the left, much on the far right       store   orders and demand; empty shelves cost sales
-                                                             maze    one way between any two cells, no slips
+    chain    swim against a current                          maze    one way between any two cells, no slips
+    lock     at each place one action leads on
 
 Sizes are uniform on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50. ``random-20x4x5-0`` has the sizes that
 it says: 20 observations, 4 actions and 5 machine states.
@@ -21,10 +19,10 @@ import warnings
 
 import numpy as np
 
-from praemia.envs.generated_grids import lake, map_kind, maze, office, rooms, traps
-from praemia.envs.generated_models import Kind, chain, lock, queue, random_kind, random_machine, sea, store
+from praemia._support.limits import require_memory
+from praemia.envs.generated_grids import lake, map_kind, maze, rooms, traps
+from praemia.envs.generated_models import Kind, chain, lock, random_kind, random_machine
 from praemia.errors import PraemiaWarning, require_whole, unknown_name
-from praemia.limits import require_memory
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
@@ -39,16 +37,12 @@ KINDS: dict[str, Kind] = {
     "rooms": map_kind(rooms, 16),
     "traps": map_kind(traps, 9),
     "lake": map_kind(lake, 9),
-    "office": map_kind(office, 36),
-    "queue": queue,
-    "store": store,
-    "sea": sea,
     "maze": map_kind(maze, 9),
 }
 
 
 def generated_task(kind: str = "sparse", seed: int = 0, horizon: int | None = None) -> Task:
-    """Generate a task of one of thirteen kinds; the horizon is sampled with it unless it is given.
+    """Generate a task of one of nine kinds; the horizon is sampled with it unless it is given.
 
     Examples
     --------

@@ -22,8 +22,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.limits import require_memory
 from praemia.errors import ModelError
-from praemia.limits import require_memory
 from praemia.machines.labels import as_label
 from praemia.tasks.mdp_input import ROW_TOLERANCE
 

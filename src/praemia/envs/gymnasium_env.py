@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from praemia.arithmetic import draw
+from praemia._support.arithmetic import draw
 from praemia.envs.machine_wrapper import MachineView, beside
 from praemia.envs.registry import make, register
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole

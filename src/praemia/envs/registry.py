@@ -96,7 +96,7 @@ EXAMPLES = {  # names that stand for the families in lists and tests, with a few
     "craft-0-task10": "gather and make things on a big map",
     "random-20x4x5-0": "a random task with the given sizes",
     "generated-lake-42": "cross an icy lake, made from a seed",
-    "generated-store-42": "stock a store, made from a seed",
+    "generated-lock-42": "open a lock, made from a seed",
 }
 
 

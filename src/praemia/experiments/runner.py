@@ -26,7 +26,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from praemia.activity import display, join_board, report_progress, shared_board
+from praemia._support.activity import display, join_board, report_progress, shared_board
+from praemia._support.limits import usable_cores
 from praemia.errors import (
     FileError,
     LearnerFailure,
@@ -40,7 +41,6 @@ from praemia.errors import (
 from praemia.experiments.jobs import Job, failures_named
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import read_bytes, require_inside
-from praemia.limits import usable_cores
 from praemia.simulation import Run, simulate
 
 CONNECT_SECONDS = 10

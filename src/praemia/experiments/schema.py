@@ -21,9 +21,9 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from praemia._support.limits import MAX_EPISODES
 from praemia.experiments.jobs import MAX_RUNS
 from praemia.files.schema import Part
-from praemia.limits import MAX_EPISODES
 from praemia.tasks.base import MAX_HORIZON
 
 MAX_TASKS = 100_000

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
 from praemia.exploration.confidence import confidence
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import one_by_one
+from praemia._support.arithmetic import one_by_one
 from praemia.errors import ModelError, require_fraction
 from praemia.exploration.dataset import Dataset
 

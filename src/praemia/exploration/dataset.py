@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.exploration.merging import add_datasets
@@ -23,7 +24,6 @@ from praemia.machines.labels import Label, Labelling
 from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.envs.black_box import BlackBox

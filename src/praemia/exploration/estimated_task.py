@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.envs.box_cells import BoxCells
 from praemia.envs.indexing import EncodedIndex
@@ -28,7 +29,6 @@ from praemia.simulation.run import Run
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model
 from praemia.tasks.picture import Axis, Mark, Picture, Spot
-from praemia.text_tables import plural
 
 SHORT, LONG = 4, 40  # letters of a name that fits into a place, and into the legend
 NAMED = 24  # observations whose names are in the legend, at most

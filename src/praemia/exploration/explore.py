@@ -26,7 +26,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import OnProgress
+from praemia._support.activity import OnProgress
+from praemia._support.limits import MAX_EPISODES
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, EnvironmentFailure, ParameterError, require_whole, unknown_name
 from praemia.exploration.dataset import Dataset
@@ -37,7 +38,6 @@ from praemia.learners.base import Learner, LearnerPlan
 from praemia.learners.euler import EULER
 from praemia.learners.experience import Experience
 from praemia.learners.uncertainty import UncertaintyExplorer
-from praemia.limits import MAX_EPISODES
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve
 from praemia.simulation.loop import World, run_loop

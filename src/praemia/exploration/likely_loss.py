@@ -28,15 +28,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import OnProgress
-from praemia.arithmetic import ordered_sum
+from praemia._support.activity import OnProgress
+from praemia._support.arithmetic import ordered_sum
+from praemia._support.limits import require_memory
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.confidence import require_one_label
 from praemia.exploration.estimate import Estimate
 from praemia.kernels.posteriors import Seen, new_sample, sample_model
 from praemia.kernels.records import Actions, ModelArrays
 from praemia.learners.psrl import dirichlet
-from praemia.limits import require_memory
 from praemia.planning.exact import evaluate, solve
 from praemia.simulation.loop import interrupts_held
 from praemia.tasks.machine_table import continuation_rows

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import OnProgress
+from praemia._support.activity import OnProgress
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError, PraemiaWarning, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
@@ -22,7 +23,6 @@ from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.base import MAX_HORIZON
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 MAX_SIMULATIONS = 10**9
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
+from praemia._support.text_tables import plural
 from praemia.inference.evidence import p_value
 from praemia.inference.state_table import StateTable
 from praemia.inference.traces import Floats, Ints, Traces
@@ -21,7 +22,6 @@ from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-from praemia.text_tables import plural
 
 INTERVAL_LEVEL = 0.95  # for all intervals of a machine together
 

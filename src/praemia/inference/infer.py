@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from praemia.activity import OnProgress
+from praemia._support.activity import OnProgress
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
 from praemia.inference.answer import HeldOut, Inference, inferred_machine, list_edges
 from praemia.inference.doubts import SAME, alternatives, contradiction, doubts, hidden_moves, is_smallest
@@ -17,7 +18,6 @@ from praemia.inference.merging import MergeByTests, fold_states
 from praemia.inference.reading import as_traces
 from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, description_length, walk_from_start
 from praemia.inference.traces import Ints, Steps, Traces
-from praemia.text_tables import plural
 
 HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
 MAX_REPAIRS = 50

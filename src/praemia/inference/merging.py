@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from praemia.activity import OnProgress
+from praemia._support.activity import OnProgress
 from praemia.errors import SizeError
 from praemia.inference.evidence import Cells, compare_suffixes, evidence, p_value
 from praemia.inference.state_table import MAX_STATES, UNDECIDED, Walk, walk, walk_from_start

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.limits import require_memory
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.files.atomic_io import open_to_read
 from praemia.inference.traces import Steps, Traces, reward_key
-from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
 

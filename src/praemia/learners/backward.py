@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia._support.limits import require_memory
 from praemia.errors import ParameterError, PlanError, require_whole, unknown_name
 from praemia.kernels import linear
 from praemia.kernels.counts import SLOTS
@@ -15,7 +16,6 @@ from praemia.kernels.records import END, Actions, LayerArrays, action_type, padd
 from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
 from praemia.learners.experience import Experience
-from praemia.limits import require_memory
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.spec import TaskSpec, read_only
 

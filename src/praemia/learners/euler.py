@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.arithmetic import portable_log
+from praemia._support.arithmetic import portable_log
 from praemia.kernels.euler import plan_euler
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import checked_plan, next_policy, pass_arrays, scratch_for

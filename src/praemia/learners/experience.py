@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia._support.limits import require_memory
 from praemia.kernels.counts import RECENT, TRANSITIONS, Counts
 from praemia.kernels.records import Actions
-from praemia.limits import require_memory
 from praemia.tasks.spec import TaskSpec, read_only
 from praemia.tasks.task import Task
 

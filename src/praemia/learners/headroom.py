@@ -23,7 +23,8 @@ from dataclasses import field
 
 import numpy as np
 
-from praemia.arithmetic import portable_log
+from praemia._support.arithmetic import portable_log
+from praemia._support.limits import require_memory
 from praemia.errors import unknown_name
 from praemia.kernels.counts import IS_REPAIR
 from praemia.kernels.headroom_memory import HeadroomMemory, KnownArrays, new_memory, table_bytes, with_room
@@ -35,7 +36,6 @@ from praemia.learners.experience import Experience
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.learners.replanning import REPAIR, ReplanRule
 from praemia.learners.stepwise import StepwiseLearner
-from praemia.limits import require_memory
 from praemia.tasks.extremes import extremes
 from praemia.tasks.spec import TaskSpec
 

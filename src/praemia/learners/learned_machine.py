@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum, portable_log
+from praemia._support.arithmetic import ordered_sum, portable_log
 from praemia.errors import ParameterError
 from praemia.kernels.records import SMALLEST
 from praemia.learners.base import Learner

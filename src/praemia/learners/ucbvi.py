@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import portable_log
+from praemia._support.arithmetic import portable_log
 from praemia.learners.backward import plan_with_bonus
 from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.experience import Experience

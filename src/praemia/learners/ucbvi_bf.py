@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.arithmetic import portable_log
+from praemia._support.arithmetic import portable_log
 from praemia.learners.backward import plan_with_bonus
 from praemia.learners.base import Learner, LearnerPlan, bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.experience import Experience

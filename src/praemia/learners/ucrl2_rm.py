@@ -20,7 +20,7 @@ from dataclasses import field
 
 import numpy as np
 
-from praemia.arithmetic import log_of_subsets
+from praemia._support.arithmetic import log_of_subsets
 from praemia.errors import require_flag
 from praemia.kernels.confidence_sets import SetNumbers, new_set_scratch, plan_in_sets
 from praemia.kernels.ties import new_stream

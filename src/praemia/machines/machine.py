@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.displayed import Displayed
+from praemia._support.displayed import Displayed
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES, Growth
 from praemia.machines.labels import Label, distinct_names, several
@@ -30,7 +31,6 @@ from praemia.machines.rules import (
     validate_rules,
 )
 from praemia.machines.state_diagrams import StateDiagrams
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.machines.arrays import DenseMachine

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
-from praemia.arithmetic import steps_left
+from praemia._support.arithmetic import steps_left
 from praemia.errors import ModelError, require_distribution
 
 TOLERANCE = 1e-9

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, visible
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.renderers import render_png, render_svg
 from praemia.pictures.scene import Scene
@@ -37,10 +37,10 @@ class Drawing:
         return self.svg
 
     def __str__(self) -> str:
-        return self._make_text()
+        return visible(self._make_text())
 
     def __repr__(self) -> str:
-        return f"Drawing({self._name})"
+        return visible(f"Drawing({self._name})")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing to a file, in the format of its ending."""

@@ -5,6 +5,7 @@ What differs from the truth is red in both; each inferred state names the true s
 
 from __future__ import annotations
 
+from praemia._support.text_tables import plural
 from praemia.inference.answer import Inference
 from praemia.inference.comparing import compare_machines
 from praemia.machines.machine import RewardMachine
@@ -12,7 +13,6 @@ from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.diagrams import machine_drawing
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.machine_graph import Annotated
-from praemia.text_tables import plural
 
 
 def inference_drawing(inference: Inference, truth: RewardMachine | None = None) -> Drawing:

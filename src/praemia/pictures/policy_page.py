@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import are, plural
 from praemia.pictures.colours import FAINT, FAINT_ON_DARK, GREY, INK, LINE, LOSES, PAPER, ROLES, SHADES, UNVISITED, tint
 from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.scene import (
@@ -37,7 +38,6 @@ from praemia.policies.arrays import PolicyLike, policy_for
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture
-from praemia.text_tables import are, plural
 
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 NEVER = 1e-12  # visits, and shares of the largest stake

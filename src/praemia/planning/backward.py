@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
+from praemia._support.limits import usable_cores
 from praemia.errors import require_whole
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import padded_width
-from praemia.limits import usable_cores
 from praemia.tasks.model import Model, padded_exits
 from praemia.tasks.task import Task
 

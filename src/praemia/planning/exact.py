@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
+from praemia._support.limits import memory_limit, require_memory
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
-from praemia.limits import memory_limit, require_memory
 from praemia.planning.backward import BackwardPass, start_value
 from praemia.planning.stationary import solve_stationary
 from praemia.policies.agents import Agent, agent_policy, is_agent
@@ -30,7 +31,6 @@ from praemia.policies.arrays import PolicyLike, validate_policy
 from praemia.tasks.base import BaseTask
 from praemia.tasks.model import Model, read_only
 from praemia.tasks.task import Task, require_task
-from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, eq=False)

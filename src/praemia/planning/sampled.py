@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum, students_half_width
+from praemia._support.arithmetic import ordered_sum, students_half_width
+from praemia._support.limits import MAX_EPISODES
 from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_wrapper import beside, with_machine_state
 from praemia.errors import require_whole
-from praemia.limits import MAX_EPISODES
 from praemia.planning.exact import Evaluation
 from praemia.policies.agents import is_agent, require_agent, shown_to
 from praemia.policies.arrays import policy_array

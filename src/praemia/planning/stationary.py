@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
+from praemia._support.limits import require_memory
 from praemia.kernels.records import END, Actions, Floats, action_type
-from praemia.limits import require_memory
 from praemia.planning.backward import BackwardPass, start_value
 from praemia.tasks.task import Task
 

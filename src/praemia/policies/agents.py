@@ -15,10 +15,10 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
+from praemia._support.limits import require_memory
 from praemia.envs.machine_wrapper import beside, with_machine_state
 from praemia.errors import ModelError
-from praemia.limits import require_memory
 from praemia.tasks.task import Task
 
 

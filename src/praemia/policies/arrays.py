@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.kernels.records import action_type
 from praemia.tasks.model import Model

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 
+from praemia._support.text_tables import Table, plural
 from praemia.errors import MissingExtraError, SizeError
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
@@ -14,7 +15,6 @@ from praemia.report.figures import run_figure
 from praemia.report.rendering import address, render_page
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
-from praemia.text_tables import Table, plural
 
 MAX_SOLVED = 10**8  # sums of a backward induction: about a second
 

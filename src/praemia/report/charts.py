@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import plural
 from praemia.simulation.run import Run
 from praemia.statistics.intervals import Floats, mean_band, mean_interval, sum_interval
 from praemia.statistics.series import Series
 from praemia.statistics.steps import share_curve
-from praemia.text_tables import plural
 
 NUM_POINTS = 160
 FIRST_STEP = 100  # of curves over steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from praemia._support.text_tables import Table, number
 from praemia.pictures.colours import GREY
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.scene import Scene, Text, beside, flow, label, page
@@ -10,7 +11,6 @@ from praemia.report.charts import Chart, regret_charts, return_chart
 from praemia.report.styles import styles
 from praemia.simulation.run import Run
 from praemia.statistics.series import Series
-from praemia.text_tables import Table, number
 
 WIDTH, HEIGHT = 440, 300  # pixels
 LABEL_GAP = 13.0  # room for a line of text

@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
+from praemia._support.text_tables import plural
 from praemia.report.chart_svg import Ruler, short
 from praemia.statistics.claims import Verdict
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.measures import Scale
 from praemia.statistics.series import Series, paired
-from praemia.text_tables import plural
 
 PERCENT = 100
 MAX_TICKS, FEW_TICKS = 9, 6

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from praemia._support.text_tables import Table, are, plural
 from praemia.experiments.jobs import Job, slug
 from praemia.experiments.store import RECORD, Store
 from praemia.files.atomic_io import write_whole
@@ -34,7 +35,6 @@ from praemia.report.tables import (
 from praemia.statistics.claims import ANALYSES, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
 from praemia.statistics.series import Contents, Series, Study, read_folder
-from praemia.text_tables import Table, are, plural
 
 MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
 MAX_PANELS = 24  # tasks: a report has at most some megabytes

@@ -12,13 +12,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from praemia._support.text_tables import plural
 from praemia.errors import PraemiaError, visible
 from praemia.experiments.jobs import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.drawing import Drawing
 from praemia.report.styles import style_sheet
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 
 def render_page(template: str, **values: Any) -> bytes:

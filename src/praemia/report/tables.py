@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from praemia._support.text_tables import Table, number, plural
 from praemia.experiments.jobs import Job
 from praemia.statistics.claims import MIN_RUNS, TOO_FEW
 from praemia.statistics.intervals import CONFIDENCE, Interval, mean_interval, quotient_interval, sum_interval
@@ -23,7 +24,6 @@ from praemia.statistics.steps import (
     steps_to_pass,
     steps_to_play,
 )
-from praemia.text_tables import Table, number, plural
 
 SUMMARY = (
     *("task", "learner", "runs", "episodes", "regret", "std", "95% low", "95% high"),

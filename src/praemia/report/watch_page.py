@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import learners
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, visible
 from praemia.experiments.jobs import Job
@@ -41,7 +42,6 @@ from praemia.simulation.replay import replay
 from praemia.simulation.run import Seed
 from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task, require_task
-from praemia.text_tables import plural
 
 MAX_PLANS = 60
 MAX_PLACES = 120_000  # in all maps of all plans: with less than 15 bytes for each, a page stays below 2 MB

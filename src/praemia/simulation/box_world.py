@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from praemia.arithmetic import ordered_sum
+from praemia._support.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import (
     ContradictionError,

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.limits import require_memory
 from praemia.errors import ModelError, PlanError
 from praemia.kernels.counts import EPISODES, IS_REPAIR, PLANNED_EPISODES, SLOTS, Counts, is_repair
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays
 from praemia.kernels.records import Records
 from praemia.learners.base import Learner, LearnerPlan
 from praemia.learners.experience import Experience
-from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.planning.exact import solve
 from praemia.policies.arrays import validate_policy

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError
 from praemia.learners.base import Learner
@@ -15,7 +16,6 @@ from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Run, versions
 from praemia.simulation.simulate import world_of
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 
 def replay(

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.activity import displayed_count, working_time
+from praemia._support.activity import displayed_count, working_time
+from praemia._support.limits import MAX_EPISODES, require_memory
+from praemia._support.text_tables import plural
 from praemia.envs.black_box import BlackBox
 from praemia.envs.indexing import EncodedIndex, index_from_data, require_same
 from praemia.errors import ModelError, ParameterError, PraemiaError, require_whole
 from praemia.learners.base import Learner
 from praemia.learners.external import LearnerCode
 from praemia.learners.registry import make
-from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
 from praemia.policies.policy import Policy
 from praemia.simulation.box_world import BoxWorld
@@ -28,7 +29,6 @@ from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset

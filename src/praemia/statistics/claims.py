@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from praemia._support.text_tables import plural
 from praemia.experiments.experiment import Claim
 from praemia.experiments.schema import QuestionName
 from praemia.statistics.intervals import CONFIDENCE, Interval
 from praemia.statistics.measures import MEASURES, Cell, Sample, Scale
 from praemia.statistics.series import Study
-from praemia.text_tables import plural
 
 MIN_RUNS, MAX_RUNS = 8, 512
 ANALYSES = 7  # at 8, 16, 32, 64, 128, 256 and 512 runs

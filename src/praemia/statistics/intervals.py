@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 from scipy.stats import quantile_test
 
-from praemia.arithmetic import students_half_width
-from praemia.text_tables import number
+from praemia._support.arithmetic import students_half_width
+from praemia._support.text_tables import number
 
 CONFIDENCE = 0.95
 MIN_SAMPLE = 4  # values: fewer give intervals that say nothing

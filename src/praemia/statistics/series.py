@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import plural
 from praemia.errors import PraemiaError
 from praemia.experiments.experiment import Group, Setting
 from praemia.experiments.jobs import Job
@@ -23,7 +24,6 @@ from praemia.experiments.store import Store
 from praemia.simulation import Run
 from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
 
 ROUNDING = 1e-12  # of the value of an episode: what may be left of an episode's regret of 0 after summing up
 OTHERS = "Other runs in this folder"

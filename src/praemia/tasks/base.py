@@ -9,9 +9,9 @@ from copy import copy
 from functools import cached_property
 from typing import Any, Self
 
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean, require_flag, require_whole
 from praemia.machines.machine import RewardMachine
-from praemia.text_tables import plural
 
 MAX_HORIZON = 1_000_000
 

@@ -19,8 +19,9 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia._support.limits import require_memory
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError, require_distinct
-from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp_input import (
     ROW_TOLERANCE,
@@ -32,7 +33,6 @@ from praemia.tasks.mdp_input import (
     transition_columns,
 )
 from praemia.tasks.picture import Map
-from praemia.text_tables import plural
 
 Names: TypeAlias = Sequence[str] | None
 

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia._support.limits import require_memory
 from praemia.errors import ModelError
-from praemia.limits import require_memory
 from praemia.machines.labels import Labelling
 
 ROW_TOLERANCE = 1e-9  # of sums of probabilities

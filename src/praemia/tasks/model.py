@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import steps_left
+from praemia._support.arithmetic import steps_left
+from praemia._support.text_tables import plural
 from praemia.errors import ModelError
 from praemia.kernels.records import END, NUM_EXITS, UNKNOWN, ModelArrays
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
-from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.tasks.spec import TaskSpec

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.limits import require_memory
+from praemia._support.limits import require_memory
+from praemia._support.text_tables import plural
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
@@ -28,7 +29,6 @@ from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task, require_task
-from praemia.text_tables import plural
 
 PRODUCT = "product"  # the one state
 

@@ -19,9 +19,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import steps_left
+from praemia._support.arithmetic import steps_left
+from praemia._support.limits import require_memory
 from praemia.kernels.records import EveryRow, LabelSupport
-from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets

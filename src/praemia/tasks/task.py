@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.displayed import Displayed
+from praemia._support.displayed import Displayed
 from praemia.errors import ModelError, did_you_mean
 from praemia.kernels.records import END
 from praemia.machines.labels import format_label

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from praemia.displayed import Displayed
+from praemia._support.displayed import Displayed
 from praemia.errors import visible
 
 TINY, HUGE = 1e-4, 1e7  # below and from here on a number is written with a power of ten

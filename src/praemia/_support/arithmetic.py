@@ -22,7 +22,14 @@ _MANY_DIGITS = Context(prec=40)
 
 @lru_cache(maxsize=1024)  # a learner asks for the same one at every plan
 def portable_log(x: float) -> float:
-    """Return ln x, rounded correctly; the last bit of ``math.log`` depends on the processor."""
+    """Return ln x, rounded correctly; the last bit of ``math.log`` depends on the processor.
+
+    Examples
+    --------
+    >>> from praemia.learners import portable_log
+    >>> portable_log(2.0)
+    0.6931471805599453
+    """
     return float(Decimal(x).ln(_MANY_DIGITS))
 
 
@@ -44,7 +51,7 @@ def ordered_sum(values: ArrayLike, axis: int = -1) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from praemia.arithmetic import ordered_sum
+    >>> from praemia.learners import ordered_sum
     >>> values = np.array([1e16, *[1.0] * 15])  # 1e16 + 1 is rounded to 1e16, fifteen times
     >>> float(ordered_sum(values)) == 1e16, float(values.sum()) == 1e16
     (True, False)

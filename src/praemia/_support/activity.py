@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia._support.text_tables import are, plural
 from praemia.errors import visible
-from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID
