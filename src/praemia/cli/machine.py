@@ -41,7 +41,7 @@ MOST_SHOWN = 30
     help="Which tool's formula syntax to read.",
 )
 @file_option("-o", "--out", help="Write the machine to this file.")
-@file_option("--draw", help="Draw it into this file: .svg .png .pdf .dot .mmd")
+@file_option("--draw", help="Draw it into this file: .svg .png .mmd")
 @click.option("--trace", help="Try it on a trace: steps separated by ';', such as \"item; ; delivery\".")
 @click.option(
     "--max-states",
@@ -142,7 +142,7 @@ def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
     help="The kind of machine; by default deterministic, unless the traces contradict it or the machine grows large.",
 )
 @rho_option(0.01, "the overall probability of rejecting a correct merge.")
-@file_option("--draw", help="Draw the machine with its support: .svg .png .pdf .dot")
+@file_option("--draw", help="Draw the machine with its support: .svg .png")
 @click.option("--truth", shell_complete=complete_tasks, help="The true machine, a file or a task, to compare with.")
 @json_option
 def infer_command(

@@ -42,9 +42,7 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, sampled with this seed.")
 @click.option("--machine", is_flag=True, help="Draw the machine of TASK instead.")
 @variant_options
-@file_option(
-    "-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode; machines: .svg .png .pdf .dot .mmd"
-)
+@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode; machines: .svg .png .mmd")
 def show_command(task: str, policy: str, episode: int | None, machine: bool, out: Path | None, **variant: Any) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
