@@ -13,9 +13,10 @@ import concept_pictures
 import numpy as np
 
 import praemia
+from praemia.pictures.colours import GREY
 from praemia.pictures.episodes import save_gif
 from praemia.pictures.renderers import render_svg
-from praemia.pictures.scene import GREY, PAPER, Area, Item, Scene, Text, place
+from praemia.pictures.scene import Area, Item, Scene, Text, place
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.report.styles import STYLES
 
@@ -57,9 +58,8 @@ def environments() -> str:
 
 
 def page(width: float, height: float, items: list[Item], title: str) -> str:
-    """Put items on a light page, which suits dark surroundings too."""
-    ground = Area(width / 2, height / 2, width, height, PAPER)
-    return render_svg(Scene(width, height, (ground, *items), title))
+    """Put items on a page."""
+    return render_svg(Scene(width, height, tuple(items), title))
 
 
 FIGURES: dict[str, Callable[[], str]] = {

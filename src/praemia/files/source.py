@@ -205,7 +205,7 @@ def parse_scalar(text: str) -> Any:
 
 
 def parse_integer(text: str) -> int:
-    """Read an integer; Python's limit on digits would be a ValueError."""
+    """Read an integer of at most MAX_DIGITS digits; beyond its own limit, Python raises a ValueError."""
     if len(text) > MAX_DIGITS:
         raise FileError(f"a number of {len(text.lstrip('+-')):,} digits; at most {MAX_DIGITS} are read")
     return int(text, 0) if text[:2] in ("0o", "0x") else int(text)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from praemia._support.displayed import Displayed
 from praemia._support.text_tables import number, plural
-from praemia.errors import FileError, ParameterError, PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError, visible
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.policies.policy import Policy
@@ -255,7 +255,7 @@ class Run(Displayed):
         result = f"{kind} {number(self.regret[-1])}" if known else f"mean return {number(self.returns.mean())}"
         time = "" if math.isnan(self.seconds) else f", {number(self.seconds)} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
-        return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
+        return visible(f"Run({self.learner} on {self.task}: {length}, {result}{time})")
 
 
 def _plain(value: object) -> object:
