@@ -36,11 +36,11 @@ def lost() -> str:
     items: list[Item] = [Text(8, 22, "deliveries lost while learning", 15, bold=True)]
     items.append(Text(8, 42, "10,000 episodes, mean of 8 runs", 12, GREY))
     for row, (name, mean) in enumerate(means.items()):
-        y, width = 72 + 50 * row, 240 * mean / max(means.values())
+        y, width = 68 + 28 * row, 240 * mean / max(means.values())
         items.append(Text(8, y, name, 13))
-        items.append(Area(8 + width / 2, y + 20, width, 18, STYLES[name].on_light))
-        items.append(Text(14 + width, y + 20, f"{mean:.0f}", 14, bold=True))
-    return page(300, 220, items, "Deliveries lost while learning")
+        items.append(Area(88 + width / 2, y, width, 18, STYLES[name].on_light))
+        items.append(Text(94 + width, y, f"{mean:.0f}", 14, bold=True))
+    return page(380, 142, items, "Deliveries lost while learning")
 
 
 def environments() -> str:
