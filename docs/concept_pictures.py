@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import matplotlib as mpl
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import praemia
+from praemia.pictures.colours import DARK, GREY, INK
 from praemia.report.styles import STYLES
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito's palette
@@ -28,7 +30,18 @@ def svg_of(figure: Figure) -> str:
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "praemia", "font.family": "sans-serif"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())
+    return with_dark_rules("".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines()))
+
+
+def with_dark_rules(svg: str) -> str:
+    """Return a figure of matplotlib with a style sheet that exchanges its colours on dark pages."""
+    partners = {**DARK, "#000000": DARK[INK], "#6b7280": DARK[GREY]}
+    used = [
+        (name, light) for name, light in set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)) if light in partners
+    ]
+    rules = [f'[style*="{name}: {light}"] {{ {name}: {partners[light]} !important }}' for name, light in sorted(used)]
+    sheet = "\n".join(["@media (prefers-color-scheme: dark) {", f"text {{ fill: {DARK[INK]} }}", *rules, "}"])
+    return svg.replace("</defs>\n", f"</defs>\n<style>{sheet}</style>\n", 1)
 
 
 def exact_regret() -> str:

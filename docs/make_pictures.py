@@ -13,9 +13,10 @@ import concept_pictures
 import numpy as np
 
 import praemia
+from praemia.pictures.colours import GREY
 from praemia.pictures.episodes import save_gif
 from praemia.pictures.renderers import render_svg
-from praemia.pictures.scene import GREY, PAPER, Area, Item, Scene, Text, place
+from praemia.pictures.scene import Area, Item, Scene, Text, place
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.report.styles import STYLES
 
@@ -35,11 +36,11 @@ def lost() -> str:
     items: list[Item] = [Text(8, 22, "deliveries lost while learning", 15, bold=True)]
     items.append(Text(8, 42, "10,000 episodes, mean of 8 runs", 12, GREY))
     for row, (name, mean) in enumerate(means.items()):
-        y, width = 72 + 50 * row, 240 * mean / max(means.values())
+        y, width = 68 + 28 * row, 240 * mean / max(means.values())
         items.append(Text(8, y, name, 13))
-        items.append(Area(8 + width / 2, y + 20, width, 18, STYLES[name].on_light))
-        items.append(Text(14 + width, y + 20, f"{mean:.0f}", 14, bold=True))
-    return page(300, 220, items, "Deliveries lost while learning")
+        items.append(Area(88 + width / 2, y, width, 18, STYLES[name].on_light))
+        items.append(Text(94 + width, y, f"{mean:.0f}", 14, bold=True))
+    return page(380, 142, items, "Deliveries lost while learning")
 
 
 def environments() -> str:
@@ -57,9 +58,8 @@ def environments() -> str:
 
 
 def page(width: float, height: float, items: list[Item], title: str) -> str:
-    """Put items on a light page, which suits dark surroundings too."""
-    ground = Area(width / 2, height / 2, width, height, PAPER)
-    return render_svg(Scene(width, height, (ground, *items), title))
+    """Put items on a page."""
+    return render_svg(Scene(width, height, tuple(items), title))
 
 
 FIGURES: dict[str, Callable[[], str]] = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,16 @@ def test_workers_play_the_same_runs_and_the_runs_can_be_kept(
     assert "riverswim-3, 30 episodes, seed 0" in capsys.readouterr().out
     with pytest.raises(ParameterError, match="jobs=0"):
         praemia.compare(TASK, ["random"], 5, num_runs=1, jobs=0)
+
+
+def test_workers_do_not_execute_the_script_that_starts_them(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import praemia\nprint('begun')\n"
+        "print(len(praemia.compare(praemia.envs.riverswim(3), ['random'], 5, num_runs=2, jobs=2).series))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("begun\n1\n", 0), done.stderr
 
 
 def test_a_regret_that_is_only_rounding_is_nothing() -> None:

@@ -7,6 +7,7 @@ The packages import a name when it is first used, which type checkers cannot fol
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import praemia
@@ -46,7 +47,8 @@ def learner_rows() -> list[str]:
     for name in BUILT_IN:
         learner = learners.make(name)
         optimistic = "yes" if learner.optimistic else "no"
-        lines.append(f"| `{name}` | {learner.summary} | {optimistic} | {learner.reference} |")
+        reference = re.sub(r"docs/(.+)/([\w-]+)\.md", r"[\2](../\1/\2.md)", learner.reference)
+        lines.append(f"| `{name}` | {learner.summary} | {optimistic} | {reference} |")
     return lines
 
 
@@ -59,8 +61,14 @@ def environment_rows() -> list[str]:
     for name in envs.names():
         task = envs.make(name)
         sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
-        lines.append(f"| `{name}` | {' | '.join(f'{n:,}' for n in sizes)} | {praemia.solve(task).value:#.6g} |")
+        lines.append(f"| `{name}` | {' | '.join(f'{n:,}' for n in sizes)} | {number(praemia.solve(task).value)} |")
     return lines
+
+
+def number(value: float) -> str:
+    """Write a value with four significant digits, and with a power of ten where it is tiny."""
+    digits, _, power = f"{value:#.4g}".replace("e-0", "e-").partition("e")
+    return f"{digits} · 10{power.translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}" if power else digits
 
 
 def by_home(home_of: dict[str, str]) -> dict[str, list[str]]:

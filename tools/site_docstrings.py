@@ -14,7 +14,9 @@ SECTION = re.compile(r"(?<=\n\n)(Parameters|Attributes)\n-{3,}\n(.*?)(?=\n\n|\Z)
 ENTRY = re.compile(r"(^|(?<=[.;]) )(\w[\w, ]*) : ", re.MULTILINE)  # at the start of a line, or after another one
 
 OPTIMAL = re.compile(r"(`+).*?\1|[A-Z\u0370-\u03ff][\u0300-\u036f]*(\*)")  # V*, pȲ*, π*, unless in code
-INDEX = re.compile(r"(`+).*?\1|([_^])\{([^}]*)\}")  # V_{h+1}, A^{3/2}, unless in code
+INDEX = re.compile(  # V_{h+1}, A^{3/2}, V̄_h, unless in code
+    r"(`+).*?\1|([_^])\{([^}]*)\}|(?<!\w)([^\W\d_][\u0300-\u036f]*(?:\\\*)?'?)_(\w+)"
+)
 
 
 class Standard(Extension):
@@ -39,10 +41,12 @@ def entries(body: str) -> str:
 def literal(text: str) -> str:
     """Escape the asterisks of V* and its like, where no emphasis begins or ends, and set indices and powers as such."""
     text = OPTIMAL.sub(lambda found: found[0].replace("*", r"\*") if found[2] else found[0], text)
-    return INDEX.sub(lambda found: html_index(*found.groups()[1:]) if found[2] else found[0], text)
+    return INDEX.sub(html_index, text)
 
 
-def html_index(sign: str, text: str) -> str:
-    """Return an index or a power as HTML."""
-    tag = "sub" if sign == "_" else "sup"
-    return f"<{tag}>{text}</{tag}>"
+def html_index(found: re.Match[str]) -> str:
+    """Return an index or a power as HTML, and code as it is."""
+    code, _, sign, text, base, index = found[0], *found.groups()
+    if base:
+        return f"{base}<sub>{index}</sub>"
+    return {"_": f"<sub>{text}</sub>", "^": f"<sup>{text}</sup>"}.get(sign, code)

@@ -14,13 +14,13 @@ from fontTools.subset import Options, Subsetter, load_font, parse_unicodes, save
 from fontTools.ttLib import TTFont
 
 RADICAL = 0x221A
-# Latin, Greek, accents, operators, arrows, brackets; letters in italics and of the blackboard.
+# Latin, Greek, accents, operators, arrows, brackets; letters in italics, in script and of the blackboard.
 CHARACTERS = (
     "20-7E,A0-FF,131,237,2C6,2C7,2DC,300-338,391-3C9,3D1,3D5,3F1,3F5,2010-2026,2032-2034,203E,2061-2064,210E,2113,2115,"
-    "2119,211D,2190-21A6,21D2,2200-22FF,2308-230B,23DC-23E1,25A0,25A1,25FB,27E8,27E9,2A7D,2A7E,1D434-1D467,1D53C,"
-    "1D54D,1D6A4,1D6A5,1D6E2-1D71B"
+    "2119,211D,2190-21A6,21D2,2200-22FF,2308-230B,23DC-23E1,25A0,25A1,25FB,27E8,27E9,2A7D,2A7E,1D434-1D467,1D4A6,1D4AC,"
+    "1D53C,1D54D,1D54E,1D6A4,1D6A5,1D6E2-1D71B,1D7D9"
 )
-OPTIONS = Options(layout_features=["*"], hinting=False, flavor="woff")
+OPTIONS = Options(layout_features=["ccmp"], hinting=False, flavor="woff")
 
 
 def narrow_tall_radicals(font: TTFont) -> None:

@@ -19,7 +19,15 @@ QQUAD = "2em"
 LONG = 20  # characters; shorter formulas stay on one line
 BREAKS_AFTER = frozenset("=<>≤≥≈≲↦+−")
 NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
-BLACKBOARD = re.compile(r'<mi mathvariant="double-struck">([A-Z])</mi>')
+STYLED = re.compile(r'<(m[in]) mathvariant="(script|double-struck)">(\w)</m[in]>')
+# Browsers ignore `mathvariant`: 𝔼, 𝒬 and 𝟙 are letters of their own.
+ALPHABETS = (chr(code) for code in (*range(0x2100, 0x2150), *range(0x1D400, 0x1D800)))
+NAME = re.compile(r"(?:MATHEMATICAL )?(SCRIPT|DOUBLE-STRUCK) (?:CAPITAL|DIGIT) \w+")
+LETTERS = {
+    (name[1].lower(), unicodedata.normalize("NFKC", letter)): letter
+    for letter in ALPHABETS
+    if (name := NAME.fullmatch(unicodedata.name(letter, "")))
+}
 PRIME = '<mo lspace="0" rspace="0">′</mo>'
 # Where browsers need more than latex2mathml says, or something else.
 MENDED = [
@@ -50,7 +58,7 @@ def mathml(tex: str, is_block: bool = False) -> str:
         text = f'<div class="formulas">{"".join(map(_text, side_by_side(formula)))}</div>'
     else:
         text = "<wbr>".join(map(_text, breakable(formula)))
-    text = BLACKBOARD.sub(_blackboard, text)
+    text = STYLED.sub(lambda found: f"<mi>{LETTERS[found[2], found[3]]}</mi>", text)
     for pattern, replacement in MENDED:
         text = re.sub(pattern, replacement, text)
     return text
@@ -91,9 +99,3 @@ def _with_children(formula: ElementTree.Element, children: list[ElementTree.Elem
     row[:] = children
     part[:] = [row]
     return part
-
-
-def _blackboard(letter: re.Match[str]) -> str:
-    """Return 𝔼 for E: browsers ignore this kind of `mathvariant`."""
-    name = f"DOUBLE-STRUCK CAPITAL {letter[1]}"
-    return f"<mi>{unicodedata.lookup(name if letter[1] in 'CHNPQRZ' else f'MATHEMATICAL {name}')}</mi>"

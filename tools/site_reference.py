@@ -41,6 +41,7 @@ GROUPS = {
     "theory": "Theory",
     "errors": "Errors",
 }
+UNLIMITED = 1e9  # a parameter's upper limit that is none
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
 
@@ -105,53 +106,33 @@ def learner(module: str) -> str:
     """Return the docstring of a learner's module, and the parameters of the learners in it."""
     home = f"praemia.learners.{module}"
     text = standard(inspect.getdoc(import_module(home)) or "")
-    text = re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
+    text = re.sub(
+        r"\bdocs/(\w+)/([\w-]+)\.md", lambda link: f"[{link[2].capitalize()}](../{link[1]}/{link[2]}.md)", text
+    )
     names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
     return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
 
 
 def parameters(name: str) -> str:
     """Return the parameters of a learner as the table that ``praemia learners NAME`` prints."""
-    rows = [f"**Parameters of `{name}`**\n", "| parameter | default | range | what it does |", "|---|---|---|---|"]
+    rows = [f"**Parameters of `{name}`**\n", "| parameter | default | what it does |", "|---|---|---|"]
     for item in describe_learner(name)["parameters"]:
-        ends = "`{:g} … {:g}`".format(*item["range"]) if item["range"] else ""
-        rows.append(f"| `{item['name']}` | `{item['default']}` | {ends} | {item['help']} |")
+        low, high = item["range"] or (None, UNLIMITED)
+        ends = "" if low is None else f"; at least {low:g}" if high >= UNLIMITED else f"; {low:g} to {high:g}"
+        rows.append(f"| `{item['name']}` | `{item['default']}` | {item['help']}{ends} |")
     return "\n".join(rows)
 
 
 def commands_page() -> str:
-    """Return the page of all commands, generated from click's data."""
-    opening = "# Commands\n\nGenerated from the commands: `praemia COMMAND --help` prints the same."
+    """Return the page of all commands: the help of each."""
     context = click.Context(cli.praemia, info_name="praemia")
-    sections = [command_section(name, context) for name in sorted(cli.COMMANDS)]
-    return "\n\n".join([opening, inspect.getdoc(cli.praemia.callback) or "", *sections]) + "\n"
-
-
-def command_section(name: str, parent: click.Context) -> str:
-    """Return a command's description, usage and options."""
-    command = cli.praemia.get_command(parent, name)
-    assert command is not None
-    context = click.Context(command, info_name=name, parent=parent)
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    parts = [f"## praemia {name}", help_text(command.help or ""), f"```text\n{usage}\n```"]
-    rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
-    return "\n\n".join([*parts, "\n".join(["| option | |", "|---|---|", *rows])])
-
-
-def help_text(text: str) -> str:
-    """Return the help of a command as Markdown: what click leaves as it is, after a backspace, is a block of code."""
-    paragraphs = inspect.cleandoc(text).split("\n\n")
-    return "\n\n".join(
-        "```text\n{}\n```".format(part.removeprefix("\b\n")) if part.startswith("\b") else part.replace("*", r"\*")
-        for part in paragraphs
-    )
-
-
-def option_row(option: click.Option, context: click.Context) -> str:
-    """Return an option as a table row: its syntax, and what it does."""
-    written, text = (part.replace("|", r"\|") for part in option.get_help_record(context) or ("", ""))
-    text = text.replace("*", r"\*")
-    return f"| `{written}` | {text} |"
+    sections = ["# Commands\n\n`praemia COMMAND --help` prints the same."]
+    for name in sorted(cli.COMMANDS):
+        command = cli.praemia.get_command(context, name)
+        assert command is not None
+        text = command.get_help(click.Context(command, info_name=name, parent=context))
+        sections.append(f"## praemia {name}\n\n```text\n{text}\n```")
+    return "\n\n".join(sections) + "\n"
 
 
 def examples_page(folder: Path) -> str:

@@ -17,7 +17,7 @@ from praemia import learners as registry
 from praemia._support.activity import display
 from praemia._support.text_tables import Table, number, plural
 from praemia.envs.black_box import BlackBox
-from praemia.errors import LearnerFailure, ParameterError, require_whole
+from praemia.errors import LearnerFailure, ParameterError, require_whole, visible
 from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.experiments.store import Store
@@ -155,7 +155,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         titles = ", ".join(series.title for series in self.series)
-        return f"Comparison({titles} on {self.task}: {', '.join(self._facts)})"
+        return visible(f"Comparison({titles} on {self.task}: {', '.join(self._facts)})")
 
 
 def _columns(table: Table, names: Sequence[str]) -> Table:
@@ -251,28 +251,28 @@ class _Made(TaskText):
 
 def _portable(problem: Task | BlackBox, given: object) -> TaskText:
     """Return what makes a task, or a black box as it was given, again in another process."""
-    if isinstance(problem, Task):
-        return TaskText(problem.name, dump(problem))
-    return _Made(problem.name, "", function=given if callable(given) else _maker(problem))
+    if isinstance(problem, Task) or problem.written is not None:
+        return TaskText(problem.name, dump(problem), allow_code=True)
+    make = given if callable(given) else _maker(problem)
+    try:
+        is_portable = make is not None and b"__main__" not in pickle.dumps(make)  # workers do not execute the script
+    except Exception:  # anything that a user's function holds may refuse
+        is_portable = False
+    if make is None or not is_portable:
+        raise ParameterError(
+            f"jobs: {problem.name!r} cannot be made again in another process; give compare a function in a file of "
+            "its own that returns the BlackBox, or jobs=1"
+        )
+    return _Made(problem.name, "", function=make)
 
 
-def _maker(box: BlackBox) -> Callable[[], BlackBox]:
-    """Return a function that makes a black box again in another process."""
+def _maker(box: BlackBox) -> Callable[[], BlackBox] | None:
+    """Return a function that makes a black box again, if its environment has a spec."""
     names = ("labels", "machine", "horizon", "encode", "discount", "until_done", "name")
     parts = {name: getattr(box, name) for name in names}
     if box.encode is not None:
         parts["num_observations"] = box.num_observations
-    make = None if box.env.spec is None else partial(_made_again, box.env.spec, parts)
-    try:
-        pickle.dumps(make)
-    except Exception:  # anything that a user's function holds may refuse
-        make = None
-    if make is None:
-        raise ParameterError(
-            f"jobs: {box.name!r} cannot be made again in another process; give compare a function in a file that "
-            "returns the BlackBox, or jobs=1"
-        )
-    return make
+    return None if box.env.spec is None else partial(_made_again, box.env.spec, parts)
 
 
 def _made_again(spec: Any, parts: dict[str, Any]) -> BlackBox:

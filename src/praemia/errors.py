@@ -46,6 +46,9 @@ class PraemiaError(Exception):
 class PraemiaWarning(UserWarning):
     """Warn of something that is allowed but rarely intended."""
 
+    def __init__(self, message: object = "") -> None:
+        super().__init__(visible(str(message)))
+
 
 class ModelError(PraemiaError, ValueError):
     """Report a machine, a labelled MDP, a task or a policy that is not well formed."""

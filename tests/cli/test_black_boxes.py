@@ -112,6 +112,61 @@ def test_code_of_a_file_is_executed_with_leave_alone(capsys: pytest.CaptureFixtu
     assert printed(capsys, *run.split(), "--allow-code")["learners"][0]["late_return"] > 0.9
 
 
+ROBOT = """\
+import gymnasium
+from helpers import SIZE
+
+
+class Robot(gymnasium.Env):
+    observation_space, action_space = gymnasium.spaces.Discrete(SIZE), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        return 0, {}
+
+    def step(self, action):
+        self.at = min(SIZE - 1, self.at + int(action))
+        return self.at, 0.0, False, False, {}
+
+
+gymnasium.register("%s-v0", "%s:Robot")
+"""
+
+
+@pytest.mark.parametrize("id", ["{name}:{name}-v0", "{name}.py:{name}-v0"])
+def test_an_environment_beside_the_task_file_is_found_in_every_process(
+    id: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    name = f"Robot{len(id)}"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / f"{name}.py").write_text(ROBOT % (name, name))
+    (folder / "helpers.py").write_text("SIZE = 4\n")
+    text = f"gymnasium: {{id: '{id.format(name=name)}'}}\n{LAKE.partition(chr(10))[2]}"
+    (folder / "robot.yaml").write_text(text)
+    run = "folder/robot.yaml --episodes 60 --runs 2 --learner ucbvi-prm"
+    assert execute(["run", *run.split(), "--jobs", "2"]) == 2
+    assert "names a module; a file executes code only where you allow it" in capsys.readouterr().err
+    both = [printed(capsys, "run", *run.split(), "--allow-code", "--jobs", jobs) for jobs in "12"]
+    assert both[0]["learners"][0]["return"] == both[1]["learners"][0]["return"]
+    (folder / "exp.yaml").write_text("tasks: [robot.yaml]\nlearners: [ucbvi-prm]\nruns: 2\nepisodes: 60\n")
+    found = printed(capsys, "experiment", "folder/exp.yaml", "--allow-code", "--jobs", "2", "--out", "out")
+    assert found["black_boxes"][0]["return"] == both[0]["learners"][0]["return"]
+    assert execute(["convert", "folder/robot.yaml", "moved.yaml"]) == 2
+
+
+def test_a_module_of_another_folder_is_not_taken_for_the_one_beside_the_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("json.py").write_text(ROBOT % ("json", "json"))
+    Path("robot.yaml").write_text(
+        LAKE.replace("FrozenLake-v1, options: {is_slippery: false, desc: [SF, FG]}", "'json:json-v0'")
+    )
+    assert execute(["check", "robot.yaml", "--allow-code"]) == 2
+    assert "json.py cannot be imported" in capsys.readouterr().err
+
+
 def test_check_and_convert_read_a_box(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, "check", "lake.yaml")
     assert (found["ok"], found["kind"]) == (True, "task")

@@ -237,7 +237,7 @@ def test_a_run_that_is_stopped_says_what_is_kept(
     monkeypatch.setattr(Display, "done", stop_after_two)
     store = ["--out", str(tmp_path / "store")] if keeps else []
     assert execute(["run", "riverswim-5", "--learner", "optimal", "--episodes", "10", "--runs", "5", *store]) == 130
-    advice = f"run again to go on: 2 of 5 runs are stored in {tmp_path / 'store'}"
+    advice = f"rerun to resume: 2 of 5 runs are stored in {tmp_path / 'store'}"
     if not keeps:
         advice = "nothing is stored; --out FOLDER keeps each run that is finished"
     assert capsys.readouterr().err.splitlines()[-1] == f"error: interrupted; {advice}"

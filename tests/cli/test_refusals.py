@@ -64,7 +64,7 @@ REFUSED = [
     (f'machine "{" & ".join(f"F a{i}" for i in range(12))}" --max-states 50', "outgrew its limit of 50 states"),
     # show, watch, report
     ("show warehouse-3 --machine -o x.bmp", "x.bmp"),
-    ("show m.txt --episode 3", "a machine is drawn without a policy"),
+    ("show m.txt --episode 3", "cannot be combined with policy options"),
     ("show warehouse-3 --episode 3 -o a.svg", "cannot play an episode into 'a.svg'"),
     ("watch warehouse-3 -o a.pdf", "expected a file .html"),
     ("report empty", "no runs to report on"),

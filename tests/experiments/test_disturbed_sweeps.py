@@ -111,7 +111,7 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
     assert sweep.returncode == 130
     kept = len(contents(store))
     assert errors.splitlines()[-1] == (
-        f"error: interrupted; run again to go on: {kept} of {NUM_RUNS} runs are stored in {store}"
+        f"error: interrupted; rerun to resume: {kept} of {NUM_RUNS} runs are stored in {store}"
     )
     assert "Traceback" not in errors
     assert not list(store.rglob("*.partial"))

@@ -191,6 +191,11 @@ def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
         (lambda run: {"mapped_gaps": np.full(run.num_plans, math.nan)}, "its losses are not finite"),
         (lambda run: {"mapped_gaps": np.zeros(run.num_plans)}, "are not those of their values"),
         (lambda run: {"versions": {"praemia": 5}}, "its versions are no text"),
+        (lambda run: {"steps": np.full_like(run.steps, 1 << 62)}, "its episodes are longer than its policies"),
+        (lambda run: {"final_policy": -run.final_policy - 1}, "its policies have negative actions"),
+        (lambda run: {"data_episodes": -5}, "it began with -5 episodes"),
+        (lambda run: {"tests": np.array([[5.0, 0.5, 7e5, 1.0]])}, "its tests have impossible numbers"),
+        (lambda run: {"tests": np.array([[5.0, 0.5, 0.5, math.nan]])}, "its tests have impossible numbers"),
     ],
 )
 def test_a_forged_run_is_damaged_in_one_line_and_the_rest_is_read(

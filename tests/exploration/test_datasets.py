@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers_exploration import tiny_task
 from oracles import label_of
 
-from praemia.envs import warehouse
+from praemia.envs import riverswim, warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import Estimate
@@ -60,6 +61,22 @@ def test_counts_that_no_episodes_can_have_are_damage(tmp_path: Path, place: str,
     more = 2**53 if place == "loop" else 300
     forged = replace(data, counts=np.where(np.arange(len(data.counts)) == chosen, more, data.counts), horizon=10)
     (tmp_path / "data.npz").write_bytes(forged.to_bytes())
+    with pytest.raises(FileError, match=f"damaged, or not a dataset: .*{what}"):
+        Dataset.load(tmp_path / "data.npz")
+
+
+@pytest.mark.parametrize(
+    ("forged", "what"),
+    [
+        ({"first_counts": np.array([200 + 2**40, 0, 0])}, "it counts 1,099,511,627,976 episodes and "),
+        ({"sources": ({"seed": 5},)}, "its header does not say how the data was collected"),
+    ],
+)
+def test_episodes_without_steps_and_sources_without_sense_are_damage(
+    forged: dict[str, Any], what: str, tmp_path: Path
+) -> None:
+    data = explore(riverswim(3), num_episodes=200)
+    (tmp_path / "data.npz").write_bytes(replace(data, **forged).to_bytes())
     with pytest.raises(FileError, match=f"damaged, or not a dataset: .*{what}"):
         Dataset.load(tmp_path / "data.npz")
 

@@ -223,6 +223,39 @@ def test_what_is_code_in_python_cannot_be_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("wrap", "culprit"),
+    [
+        (
+            lambda env: gymnasium.wrappers.RescaleObservation(env, np.float32(0.0), np.float32(1.0)),
+            "RescaleObservation",
+        ),
+        (gymnasium.wrappers.TimeAwareObservation, "TimeAwareObservation"),
+        (lambda env: gymnasium.wrappers.TimeLimit(env, 400), "a second TimeLimit"),
+    ],
+)
+def test_a_wrapper_is_never_left_out_of_a_file(tmp_path: Path, wrap, culprit: str) -> None:
+    env = wrap(gymnasium.make("MountainCar-v0"))
+    box = praemia.BlackBox(env, "said", praemia.RewardMachine.from_ltlf("F a"), 9, encode=len, num_observations=2)
+    with pytest.raises(ModelError, match=rf"MountainCar-v0 is wrapped in {culprit}, and a file has no wrappers"):
+        save_task(box, tmp_path / "box.yaml")
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"), [({"max_episode_steps": 40}, 40), ({"max_episode_steps": -1}, 250), ({}, 200)]
+)
+def test_arguments_of_make_are_kept_whoever_made_the_environment(
+    tmp_path: Path, options: dict[str, int], steps: int
+) -> None:
+    text = CAR.replace("  observations", f"  options: {options}\n  observations").replace("200", "250")
+    box = loaded(tmp_path, text)
+    env = gymnasium.make("MountainCar-v0", **options)
+    encode = praemia.envs.cells(env.observation_space, [12, [-0.01, 0.0, 0.01]])
+    for each in (box, praemia.BlackBox(env, box.labels, box.machine, 250, encode=encode)):
+        save_task(each, tmp_path / "again.yaml")
+        assert praemia.simulate(load_task(tmp_path / "again.yaml"), "random", 1).steps.tolist() == [steps]
+
+
 def test_a_stored_text_makes_no_black_box() -> None:
     with pytest.raises(PraemiaError, match="a stored task opens no files"):
         parse_task(CAR, "stored")

@@ -204,7 +204,7 @@ def test_an_archive_that_would_fill_the_memory_is_refused_before_it_is_unpacked(
             archive.writestr(f"a{number}.npy", b"x")
         for entry in archive.infolist():
             entry.file_size = 0xFFFF_FFFE
-    assert "GiB of memory" in refused(kind, buffer.getvalue(), tmp_path, SizeError)
+    assert "bytes once unpacked" in refused(kind, buffer.getvalue(), tmp_path)
 
 
 @BOTH
@@ -231,6 +231,17 @@ def test_a_small_file_of_large_arrays_takes_no_more_memory_than_they_do(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100_000_000
+
+
+@BOTH
+def test_a_file_that_is_mostly_a_hole_is_refused_unread(kind: str, tmp_path: Path) -> None:
+    with open(tmp_path / "damaged.npz", "wb") as file:
+        file.truncate(3 << 30)
+    tracemalloc.start()
+    with pytest.raises(FileError, match="at most 1,073,741,824 are read"):
+        KINDS[kind].load(tmp_path / "damaged.npz")
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
 
 
 def test_a_dataset_that_claims_very_many_actions_is_refused(whole: dict[str, bytes], tmp_path: Path) -> None:

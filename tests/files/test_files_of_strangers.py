@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,11 @@ COMMANDS = [
     "show task.yaml",
     "machine FORMULA",
     "machine FORMULA --trace TRACE",
-    "draw machine.yaml",
+    "show machine.yaml",
+    "show task.yaml --episode 1",
+    "watch task.yaml --episodes 5 -o page.html",
+    "explore task.yaml --episodes 5 --out data.npz",
+    "plan data.npz --task task.yaml",
     "run task.yaml --episodes 5 --runs 1 --out store",
     "report store --json",
     "check absent.yaml" + NAME,
@@ -73,13 +77,24 @@ def test_errors_and_tables_escape_names_in_python_too() -> None:
     assert table.splitlines() == [f"{SHOWN}    n", f"{SHOWN}\\n  1"]
 
 
+def test_what_python_prints_escapes_names(folder: Path) -> None:
+    task = praemia.load_task(folder / "task.yaml")
+    run = praemia.simulate(replace(task, name=NAME), "random", 5)
+    policy = praemia.solve(task).policy
+    things = [
+        *(run, run.policy, praemia.rollout(task, policy), task.machine.draw(), praemia.compare(task, ["random"], 5)),
+        praemia.errors.PraemiaWarning(NAME),
+    ]
+    assert not [thing for thing in things if controls(f"{thing}{thing!r}".replace(r"\n", ""))]
+
+
 def test_showing_a_strangers_run_reads_none_of_our_files(tmp_path: Path) -> None:
     """A run has the text of its task, which could name any file as that of its machine."""
     secret, stored = tmp_path / "secret.yaml", tmp_path / "run.npz"
     secret.write_text("states: [ours]\ninitial: ours\npropositions: [item, delivery]\n", encoding="utf-8")
     run = praemia.simulate(praemia.envs.warehouse(size=2), praemia.Optimal(), num_episodes=20)
     text = f"environment: {{name: warehouse-2}}\nmachine: {secret}\n"
-    dataclasses.replace(run, task_text=text).save(stored)
+    replace(run, task_text=text).save(stored)
     opened: list[Path] = []
 
     def note(event: str, arguments: tuple[object, ...]) -> None:

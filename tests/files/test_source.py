@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia.errors import FileError, PraemiaError, visible
-from praemia.files.source import MAX_BYTES, MAX_DEPTH, parse_source, read_source
+from praemia.files.atomic_io import TEXT
+from praemia.files.source import MAX_DEPTH, parse_source, read_source
 
 SCALARS = {
     "1e-3": 0.001,
@@ -125,7 +126,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     binary, large = tmp_path / "binary", tmp_path / "large"
     binary.write_bytes(b"\x80\x81\xff\x00" * 10)
     with large.open("wb") as file:
-        file.truncate(MAX_BYTES + 1)
+        file.truncate(TEXT + 1)
     for path, reason in {
         tmp_path: "this is a folder",
         tmp_path / "absent.yaml": "No such file",

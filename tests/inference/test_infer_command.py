@@ -33,15 +33,15 @@ def test_infer_writes_a_machine_that_is_right(traces: Path, capsys: pytest.Captu
 
 
 def test_a_drawing_shows_support_and_marks_what_differs_from_the_truth(traces: Path) -> None:
-    right, wrong = traces.with_name("right.dot"), traces.with_name("wrong.dot")
+    right, wrong = traces.with_name("right.svg"), traces.with_name("wrong.svg")
     other = traces.with_name("other.yaml")
     praemia.save_machine(praemia.MachineBuilder("idle").edge("idle", "right-end", "idle", reward=1).build(), other)
     assert execute(["infer", str(traces), "--draw", str(right), "--truth", "riverswim-3"]) == 0
     assert execute(["infer", str(traces), "--draw", str(wrong), "--truth", str(other)]) == 0
     assert "×" in right.read_text()
     assert "out" in right.read_text()
-    assert "#D55E00" not in right.read_text()
-    assert "#D55E00" in wrong.read_text()
+    assert "#d55e00" not in right.read_text()
+    assert "#d55e00" in wrong.read_text()
 
 
 def test_what_a_wrapped_environment_records_is_checked_and_inferred(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import io
+import re
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
+import praemia
+from praemia import envs
+from praemia.pictures.colours import DARK, GREY, INK, LIT, NODE, ON_LIT, PAPER, ROLES, UNVISITED, tint
+from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.renderers import render_image, render_svg
-from praemia.pictures.scene import Area, Inset, Item, Line, Scene, Text, arrow, place
+from praemia.pictures.scene import Area, Item, Line, Scene, Text, arrow, place
 
 RED = "#ff0000"
 
@@ -62,19 +65,6 @@ def test_a_text_is_anchored_and_its_middle_is_its_place(anchor: str, share: floa
     assert (top + bottom) / 2 == pytest.approx(20, abs=1)
 
 
-def test_an_inset_is_where_its_box_is_at_the_scale_of_its_page() -> None:
-    def png(scale: float) -> bytes:
-        buffer = io.BytesIO()
-        Image.new("RGB", (round(8 * scale), round(4 * scale)), RED).save(buffer, "PNG")
-        return buffer.getvalue()
-
-    inset = Inset(10, 20, 16, 8, (8.0, 4.0), "<g/>", png)
-    assert box(red(inset)) == pytest.approx((10, 25, 20, 27), abs=1)
-    assert box(red(*place([inset], 1, 2, 0.5))) == pytest.approx((6, 13, 12, 15), abs=1)
-    (_, element) = ElementTree.fromstring(render_svg(Scene(60, 40, (inset,))))
-    assert dict(element.attrib) == {"x": "10", "y": "20", "width": "16", "height": "8", "viewBox": "0 0 8 4"}
-
-
 def test_svg_has_an_element_for_each_item_with_its_numbers() -> None:
     items = (
         Area(20, 15, 10, 6, RED),
@@ -84,7 +74,7 @@ def test_svg_has_an_element_for_each_item_with_its_numbers() -> None:
         Text(1, 2, "a<b", 10),
     )
     root = ElementTree.fromstring(render_svg(Scene(60, 40, items)))
-    paper, rect, ellipse, line, area, text = root
+    _, paper, rect, ellipse, line, area, text = root
     assert paper.get("width") == "100%"
     assert [rect.get(key) for key in ("x", "y", "width", "height")] == ["15", "12", "10", "6"]
     assert [ellipse.get(key) for key in ("cx", "cy", "rx", "ry")] == ["5", "6", "2", "1"]
@@ -97,8 +87,42 @@ def test_items_that_are_placed_twice_are_where_both_lead() -> None:
     items: tuple[Item, ...] = (
         Area(1, 2, 3, 4, RED, RED, 0.5),
         Line(((1, 2), (3, 4)), RED, 0.5),
-        Inset(1, 2, 3, 4, (8.0, 4.0), "", lambda scale: b""),
         Text(1, 2, "a", 3),
     )
     assert place(place(items, 10, 20, 2), 1, 2, 4) == place(items, 41, 82, 8)
     assert place(items, 0, 0) == list(items)
+
+
+def test_every_colour_has_a_partner_on_dark_pages_but_amber() -> None:
+    task = envs.warehouse(3)
+    run = praemia.simulate(task, "ucbvi", num_episodes=20)
+    drawings = [task.draw(), praemia.show(task, run), praemia.show(envs.make("office-mail")), run.plot()]
+    drawings += [envs.make(name).machine.draw() for name in ("office-mail", "random-20x4x5-0")]
+    for drawing in drawings:
+        used = set(re.findall(r'(?:fill|stroke)="(#[^"]*)"', drawing.svg))
+        assert len(used) > 2
+        assert used <= DARK.keys()
+        for colour in used:
+            assert f'="{colour}"] {{' in drawing.svg
+    lit = machine_beside(task.machine, 900, 900, lit="loaded")
+    assert lit is not None
+    assert [item.text for item in lit.items if isinstance(item, Text) and item.colour == ON_LIT] == ["loaded"]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG defines it."""
+    shares = [[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in (one, other)]
+    linear = [
+        [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in own] for own in shares
+    ]
+    low, high = sorted(0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in linear)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_texts_are_legible_on_light_pages_and_on_dark_ones() -> None:
+    grounds = [(PAPER, INK), (PAPER, GREY), (NODE, INK), (UNVISITED, INK), (LIT, ON_LIT)]
+    grounds += [(inside, INK) for inside, _ in ROLES.values()]
+    grounds += [(tint(shade), INK if shade <= 0.6 else PAPER) for shade in np.linspace(0, 1, 25).tolist()]
+    for ground, text in grounds:
+        for own in ((ground, text), (DARK.get(ground, ground), DARK.get(text, text))):
+            assert contrast(*own) >= 3.0, own

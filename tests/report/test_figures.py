@@ -7,12 +7,13 @@ import pytest
 from stored_runs import KIND, PRM, PRODUCT, studies
 
 import praemia
+from praemia.pictures.colours import OKABE_ITO
 from praemia.pictures.renderers import render_image
 from praemia.pictures.scene import Line
 from praemia.report.chart_svg import Ruler, chart_axes, chart_svg
 from praemia.report.charts import Chart, on_log_axes, regret_charts, scaling_chart, thinned, value_charts
 from praemia.report.figures import chart_figure
-from praemia.report.styles import COLOURS, STYLES, style_sheet, styles
+from praemia.report.styles import STYLES, style_sheet, styles
 
 
 def test_a_chart_has_a_curve_for_each_learner_that_ends_at_its_mean_regret() -> None:
@@ -58,7 +59,7 @@ def test_figures_and_pages_have_the_same_colours_and_a_line_that_stands_alone_is
 
 def test_colours_are_there_for_light_and_for_dark_pages() -> None:
     light, _, dark = str(style_sheet()).partition("@media")
-    for name, (on_light, on_dark) in COLOURS.items():
+    for name, (on_light, on_dark) in OKABE_ITO.items():
         assert f".{name} {{ --own: {on_light}; }}" in light
         assert f".{name} {{ --own: {on_dark}; }}" in dark
 

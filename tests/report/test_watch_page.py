@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Page, browser
+from PIL import Image
 
 import praemia
 from praemia import envs
 from praemia.cli import execute
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
+from praemia.pictures.colours import DARK, INK, LINE
 from praemia.report.watch_page import MAX_PLANS, LearningPage, plans_to_show
 from praemia.simulation.replay import replay
 
@@ -207,11 +211,15 @@ def test_pages_are_light_or_dark_as_the_reader_wants(page: Page, scheme: str) ->
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     colour = page.ask("getComputedStyle(document.body).backgroundColor")
     assert (max(map(int, colour[4:-1].split(","))) < 64) == (scheme == "dark")
-    drawings = "[...document.querySelectorAll('.drawing svg, .drawing img')]"
-    within = "own => own ? /invert/.test(getComputedStyle(own).filter) + within(own.parentElement) : 0"
-    turned = page.ask(f"{{ const within = {within}; {drawings}.map(within) }}")
-    assert set(turned) == {int(scheme == "dark")}  # once: twice would be light again
-    assert page.ask(f"{drawings}.filter(own => own.tagName === 'IMG').length") == 1  # the machine
+    for name, light in (("fill", INK), ("stroke", LINE)):
+        drawn = page.ask(f"getComputedStyle(document.querySelector('.drawing svg [{name}=\"{light}\"]')).{name}")
+        expected = DARK[light] if scheme == "dark" else light
+        assert drawn == f"rgb({', '.join(str(int(expected[i : i + 2], 16)) for i in (1, 3, 5))})"
+    page.ask("document.querySelector('.drawing img').scrollIntoView({block: 'center'})")
+    box = page.ask("{ const b = document.querySelector('.drawing img').getBoundingClientRect(); [b.x + 3, b.y + 3] }")
+    shot = Image.open(io.BytesIO(base64.b64decode(page.call("Page.captureScreenshot", format="png")["data"])))
+    corner = shot.convert("RGB").getpixel((round(box[0]), round(box[1])))
+    assert corner == tuple(map(int, colour[4:-1].split(",")))  # the machine lies on the colour of the page
 
 
 def test_the_page_fits_a_phone_and_asks_for_nothing(page: Page) -> None:

@@ -56,7 +56,7 @@ def test_printed_it_is_a_table_with_names() -> None:
     )
     assert str(praemia.rollout(task, praemia.solve(task).policy)).splitlines() == [
         "step  observation  action  label   reward  machine state",
-        "0     0,0          right   {goal}  2       out → done",
+        "   0          0,0  right   {goal}       2  out → done",
         "return 2",
     ]
 

@@ -34,7 +34,7 @@ COMMANDS = {
     "report": ("praemia.cli.experiments", "Write a report on a folder of runs, or export them."),
     "reproduce": ("praemia.cli.experiments", "Run the paper's experiments and report which claims held."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
-    "schema": ("praemia.cli.files", "Print the form of a task, machine or experiment file as JSON Schema."),
+    "schema": ("praemia.cli.files", "Print the JSON Schema of a task, machine or experiment file."),
     "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there; or draw a machine."),
     "solve": ("praemia.cli.tasks", "Find the optimal value of a task."),
     "watch": ("praemia.cli.show", "See a learner learn: one page with a slider over its plans."),

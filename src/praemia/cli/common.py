@@ -206,7 +206,7 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
 
 def require_drawing(path: Path | None) -> None:
     """Raise the error of a missing extra before the work, if a picture of a machine needs it."""
-    needs = {".svg": ["pygraphviz"], ".png": ["pygraphviz", "PIL"], ".pdf": ["pygraphviz"], ".dot": ["pygraphviz"]}
+    needs = {".svg": ["pygraphviz"], ".png": ["pygraphviz", "PIL"]}
     if path is not None:
         require(*needs.get(path.suffix.lower(), ()))
 

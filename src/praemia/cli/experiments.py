@@ -68,7 +68,7 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
 def _stored(store: Store, jobs: Sequence[Job]) -> str:
     """Say how many runs are stored; they are not repeated."""
     count = sum(store.path_of(job).is_file() for job in jobs)
-    return f"run again to go on: {count} of {plural(len(jobs), 'run')} {are(count)} stored in {store.folder}"
+    return f"rerun to resume: {count} of {plural(len(jobs), 'run')} {are(count)} stored in {store.folder}"
 
 
 def report_failures(failures: Iterable[Failure]) -> int:
@@ -118,7 +118,7 @@ def experiment_command(file: str, allow_code: bool, **options: Any) -> int:
       - {say: Headroom is lower, measure: ratio, of: headroom, than: ucbvi-prm, question: below}
 
     Only the tasks and learners that are named with --task and --learner are run, new ones too; the report is always on
-    all runs in the folder. Finished runs are kept when the command is interrupted; run it again to do the rest.
+    all runs in the folder. Finished runs are kept when the command is interrupted; rerun to resume.
 
     \b
     praemia experiment league --task warehouse-3 --learner eqo --learner my.py:MyLearner
@@ -235,7 +235,7 @@ def _claim_record(verdict: Verdict) -> dict[str, Any]:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The report; by default DIR/report.html.")
 @file_option("--csv", "csv_file", help="Write a row per run to a CSV file, instead of the report.")
-@click.option("--curves", is_flag=True, help="With --csv: a row per point where a run's regret bends, not per run.")
+@click.option("--curves", is_flag=True, help="With --csv: one row per breakpoint of each regret curve, not per run.")
 @json_option
 def report_command(folder: Path, out: Path | None, csv_file: Path | None, curves: bool) -> None:
     """Write a report on the runs in DIR: what held, curves, tables, tasks, and how it was made.

@@ -105,11 +105,11 @@ def _merged(before: Dataset | None, collected: Dataset) -> Dataset:
 
 def _check_line(check: Check, until: float | None) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
-    return f"{plural(check.episodes, 'episode')}: likely loss {loss}, until {until:g}"
+    return f"{plural(check.episodes, 'episode')}: likely loss {loss}, target loss {until:g}"
 
 
 def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
-    """Say how exploring until a loss ended, and what kind of number it is."""
+    """Say whether exploration reached the target loss, and what kind of number that is."""
     source = collected.sources[-1]
     (episodes, loss), until = source["checks"][-1], source["until"]
     after = f"after {plural(episodes, 'episode')}"
@@ -119,7 +119,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
         return f"not reached: {after} the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
     largest = "the largest likely loss (Bayesian, probability 0.95 under the posterior) of the machines' plans"
-    return f"{verdict}: {after} {largest} is {loss:.4g}; requested: below {until:g}"
+    return f"{verdict}: {after} {largest} is {loss:.4g}; the target loss is {until:g}"
 
 
 def _coverage_record(dataset: Dataset) -> dict[str, object]:

@@ -28,8 +28,8 @@ MOST_LISTED = 20  # labels or rewards of traces
 def check_command(file: str, allow_code: bool) -> int:
     """Check FILE, which holds a task, just a machine, or traces (.jsonl).
 
-    Errors are shown with their line, and the exit status is 2. Anything valid but suspicious is listed. With --json
-    mistakes are printed as findings too.
+    Errors are shown with their line, and the exit status is 2. Warns about valid but suspicious constructs. With
+    --json, errors are reported as findings.
     """
     kind = "traces" if Path(file).suffix.lower() == ".jsonl" else None
     try:
@@ -148,10 +148,10 @@ def convert_command(source: str, target: Path, form: str | None, pay: str | None
 @click.argument("kind", type=click.Choice(("machine", "task", "experiment")), default="task")
 @click.option("--strict", is_flag=True, help="The long form alone, without shorthands, for programs that write files.")
 def schema_command(kind: str, strict: bool) -> None:
-    """Print the form of a file as JSON Schema: of a task (the default), a machine or an experiment.
+    """Print the JSON Schema of a file type: task (the default), machine or experiment.
 
-    Editors complete and check files by it, and language models can be held to it. praemia check knows more: names that
-    must exist, probabilities that must sum to 1.
+    Editors can use it for completion, language models for constrained output. praemia check also verifies that names
+    exist and that probabilities sum to 1.
     """
     from praemia.experiments.schema import ExperimentPart
     from praemia.files.schema import json_schema

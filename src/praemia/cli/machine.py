@@ -29,7 +29,8 @@ MOST_SHOWN = 30
     type=click.Choice(("first", "each", "end")),
     default="first",
     show_default=True,
-    help="When to reward: the first time the trace so far satisfies it, each time, or by the whole episode.",
+    help="When to reward: the first time the trace so far satisfies it, each time, or once at the end, if the whole "
+    "episode satisfies it.",
 )
 @click.option("--reward", type=float, default=1.0, show_default=True, help="The reward.")
 @click.option(
@@ -40,10 +41,14 @@ MOST_SHOWN = 30
     help="Which tool's formula syntax to read.",
 )
 @file_option("-o", "--out", help="Write the machine to this file.")
-@file_option("--draw", help="Draw it into this file: .svg .png .pdf .dot .mmd")
+@file_option("--draw", help="Draw it into this file: .svg .png .mmd")
 @click.option("--trace", help="Try it on a trace: steps separated by ';', such as \"item; ; delivery\".")
 @click.option(
-    "--max-states", type=click.IntRange(1), default=100_000, show_default=True, help="Give up on a larger machine."
+    "--max-states",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="Fail if the machine would have more states.",
 )
 @json_option
 def machine_command(
@@ -134,10 +139,10 @@ def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
 @click.option(
     "--deterministic/--probabilistic",
     default=None,
-    help="The kind of machine; by default deterministic, if no two episodes contradict that and it stays small.",
+    help="The kind of machine; by default deterministic, unless the traces contradict it or the machine grows large.",
 )
 @rho_option(0.01, "the overall probability of rejecting a correct merge.")
-@file_option("--draw", help="Draw the machine with its support: .svg .png .pdf .dot")
+@file_option("--draw", help="Draw the machine with its support: .svg .png")
 @click.option("--truth", shell_complete=complete_tasks, help="The true machine, a file or a task, to compare with.")
 @json_option
 def infer_command(
@@ -151,7 +156,8 @@ def infer_command(
     """Infer the machine that explains TRACES, a file with one episode per line: [[["item"], 0.0], [[], 1.0], …]
 
     The machine belongs to the class in which label and reward fix the next state. The output says how often each edge
-    was seen, what the traces cannot tell, and whether moves seem to be hidden, so that no such machine is the true one.
+    was seen, what the traces leave undetermined, and whether hidden transitions are likely, so that no machine of this
+    class fits.
     """
     from praemia.files.load_save import save_machine
     from praemia.inference import infer, load_traces

@@ -49,7 +49,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
-@file_option("--save", help="Write what the learner learned in its first run, for show --policy.")
+@file_option("--save", help="Save the policy learned in the first run, for show --policy.")
 @json_option
 def run_command(
     task: str,
@@ -65,7 +65,7 @@ def run_command(
     save: Path | None,
     **where: Any,
 ) -> int:
-    """Run learners on TASK and print their exact regret, or in a black box what they earned.
+    """Run learners on TASK and print their exact regret or, for a black box, their returns.
 
     \b
     praemia run warehouse-4

@@ -42,9 +42,7 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, sampled with this seed.")
 @click.option("--machine", is_flag=True, help="Draw the machine of TASK instead.")
 @variant_options
-@file_option(
-    "-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode; machines: .svg .png .pdf .dot .mmd"
-)
+@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode; machines: .svg .png .mmd")
 def show_command(task: str, policy: str, episode: int | None, machine: bool, out: Path | None, **variant: Any) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
@@ -60,7 +58,7 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
     loaded = load(task, allow_code=variant["allow_code"]) if looks_like_file(task) else None
     if machine or isinstance(loaded, RewardMachine):
         if is_typed("policy", "episode", *variant):
-            raise click.UsageError("a machine is drawn without a policy; leave the other options out")
+            raise click.UsageError("--machine, or a file with just a machine, cannot be combined with policy options")
         _show_machine(loaded if isinstance(loaded, RewardMachine) else resolve_task(task).machine, out)
         return
     suffix = out.suffix.lower() if out else ""
@@ -153,7 +151,7 @@ def _animate(episode: Any) -> None:
 @episodes_option(1000, "Episodes of the run.")
 @variant_options
 @seed_option
-@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Play a stored run again, as it was.")
+@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Replay a stored run.")
 @file_option("-o", "--out", help="The page to write, .html; TASK-LEARNER.html by default.")
 @json_option
 def watch_command(

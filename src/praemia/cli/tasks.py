@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @variant_options
 @json_option
 def solve_command(task: str, **variant: Any) -> None:
-    """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
+    """Find the optimal value of TASK: the maximum expected return per episode."""
     from praemia.files.resolving import resolve_task
     from praemia.planning.exact import solve
     from praemia.tasks.task import require_task

@@ -49,6 +49,7 @@ class BlackBox(BaseTask):
     discount : γ; a reward at step h counts γ^h times. With one below 1 the horizon may be None, as in a ``Task``.
     until_done : whether an episode ends once no further reward, positive or negative, is possible.
     name : the environment's, if it is not given.
+    written : of a box from a task file, the file's own words for the environment: the key ``gymnasium``.
 
     Examples
     --------
@@ -72,6 +73,7 @@ class BlackBox(BaseTask):
     discount: float = 1.0
     until_done: bool = False
     name: str = ""
+    written: Mapping[str, Any] | None = field(default=None, repr=False)
     max_steps: int = field(init=False)
     label: StepLabeller = field(init=False)  # of a step (o, a, o', info), in the environment's own terms
     observations: Index = field(init=False, repr=False)

@@ -24,6 +24,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from praemia._support.activity import display, join_board, report_progress, shared_board
@@ -227,17 +228,24 @@ def engine(num_workers: int, address: str | None) -> Iterator[Executor]:
 
 
 class _Workers(ProcessPoolExecutor):
-    """Processes that never get Ctrl-C, not even while they start: their parent ends them."""
+    """Processes that never get Ctrl-C, not even while they start: their parent ends them.
+
+    Nor do they execute the user's script again: a job is text and numbers, or can be imported.
+    """
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a call, for which a worker may be started; it inherits the blocked signal."""
-        if sys.platform == "win32":
-            return super().submit(fn, *args, **kwargs)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        """Submit a call, for which a worker may be started; it inherits the blocked signal and an empty main module."""
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
         try:
-            return super().submit(fn, *args, **kwargs)
+            if sys.platform == "win32":
+                return super().submit(fn, *args, **kwargs)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                return super().submit(fn, *args, **kwargs)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            sys.modules["__main__"] = main
 
 
 def _begin_worker(*board: Any) -> None:

@@ -17,10 +17,11 @@ mixed, and equal ones never played twice.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +31,7 @@ from praemia.experiments.experiment import Experiment
 from praemia.experiments.jobs import Job, slug
 from praemia.experiments.loading import read_record
 from praemia.files.arrays import other_format
-from praemia.files.atomic_io import PARTIAL, append, read_bytes, write_whole
+from praemia.files.atomic_io import PARTIAL, TEXT, append, read_bytes, write_whole
 from praemia.simulation import Run
 
 FORMAT = 4  # of the folder
@@ -96,7 +97,7 @@ class Store:
         path = self.folder / RECORD
         with self._noting_damage(path):
             if os.path.lexists(path):
-                return read_record(read_bytes(path, within=self.folder), str(path))
+                return read_record(read_bytes(path, within=self.folder, budget=TEXT), str(path))
         return None
 
     def path_of(self, job: Job) -> Path:
@@ -175,7 +176,7 @@ def _require_place(folder: Path) -> None:
 
 def _check_format(folder: Path) -> None:
     try:
-        own = json.loads(read_bytes(folder / MARKER, within=folder))["format"]
+        own = json.loads(read_bytes(folder / MARKER, within=folder, budget=TEXT))["format"]
     except (ValueError, KeyError, TypeError):
         raise FileError(f"{folder / MARKER}: damaged; expected the format of the runs in this folder") from None
     if own != FORMAT:
@@ -186,10 +187,9 @@ def _check_format(folder: Path) -> None:
 def _times(path: Path, size: int, folder: Path) -> dict[str, float]:
     """Read how long runs took, skipping incomplete lines. The file only grows, so its size tells whether it changed."""
     times = {}
-    for line in read_bytes(path, within=folder).decode(errors="replace").splitlines():
+    for line in read_bytes(path, within=folder, budget=TEXT).decode(errors="replace").splitlines():
         name, _, seconds = line.partition(",")
-        try:
-            times[name] = float(seconds)
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            if 0.0 <= float(seconds) < math.inf:
+                times[name] = float(seconds)
     return times

@@ -52,7 +52,9 @@ def _check_header(header: Mapping[str, Any]) -> None:
     for names, size in (("observation_names", "num_observations"), ("action_names", "num_actions")):
         if header[size] < 1 or len(header[names] or ()) not in (0, header[size]):
             raise DamageError(f"its header has {size} = {header[size]} and {len(header[names] or ())} {names}")
-    if not all(isinstance(source, dict) for source in header["sources"]):
+    sources = header["sources"]
+    seeds = [source.get("seed", []) if isinstance(source, dict) else None for source in sources]
+    if not all(isinstance(seed, list) and all(type(number) is int for number in seed) for seed in seeds):
         raise DamageError("its header does not say how the data was collected")
 
 
@@ -64,6 +66,8 @@ def check_counts(dataset: Dataset) -> None:
     left = np.bincount(dataset.pairs // dataset.num_actions, counts, size)
     if counts.sum() > most:
         raise DamageError(f"it counts {counts.sum():.17g} transitions; its episodes have {most:.17g} steps at most")
+    if dataset.num_episodes > counts.sum() + len(dataset.sources):  # an error may have ended each source in a start
+        raise DamageError(f"it counts {dataset.num_episodes:,} episodes and {counts.sum():.17g} transitions")
     if np.any(left > entered):
         o = dataset.observation_name(int(np.argmax(left > entered)))
         raise DamageError(f"its episodes leave observation {o} more often than they reach it")

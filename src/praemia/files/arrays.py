@@ -15,11 +15,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from praemia._support.limits import require_memory
 from praemia.errors import FileError, PraemiaError, SizeError
 
 HEADER = "header"
-SHARE, JSON_SHARE = 4, 40  # bytes of memory for a byte of an array, and of the header, whose objects are larger
+LARGEST, LARGEST_HEADER = 2 << 30, 64 << 20  # bytes of all arrays of a file, and of its header, once unpacked
 _KINDS = {"b": "true or false", "i": "integers", "u": "integers", "f": "numbers"}
 
 
@@ -52,8 +51,7 @@ def read_archive(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDA
     """Return the header and the arrays of a file of any kind. Any error may be raised."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
-        sizes = (entry.file_size * (JSON_SHARE if entry.filename == f"{HEADER}.npy" else SHARE) for entry in entries)
-        require_memory(sum(sizes), f"reading {where}")
+        _require_budget(entries, where)
         arrays = {entry.filename.removesuffix(".npy"): _read_array(archive, entry) for entry in entries}
     # A damaged table of contents can hide an entry; the archive's last bytes say how many there are.
     if not int.from_bytes(data[-12:-10], "little") == len(entries) == len(arrays):
@@ -62,6 +60,17 @@ def read_archive(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDA
     if not isinstance(header, dict):
         raise DamageError("its header is not a JSON object")
     return header, arrays
+
+
+def _require_budget(entries: list[zipfile.ZipInfo], where: str) -> None:
+    """Refuse to unpack more than any file of ours holds; no entry unpacks to more than it claims."""
+    header = sum(entry.file_size for entry in entries if entry.filename == f"{HEADER}.npy")
+    size = sum(entry.file_size for entry in entries)
+    if header > LARGEST_HEADER or size > LARGEST:
+        raise FileError(
+            f"{where}: {size:,} bytes once unpacked, {header:,} of them the header; at most {LARGEST:,} and "
+            f"{LARGEST_HEADER:,} are read"
+        )
 
 
 def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:

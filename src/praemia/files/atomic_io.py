@@ -14,9 +14,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
-from praemia._support.limits import require_memory
 from praemia.errors import FileError
 
+LARGEST = 1 << 30  # bytes of a file that are read
+TEXT = 16 << 20  # bytes of a text that are read
 PARTIAL = ".partial"  # how the name of a file ends that is not whole yet
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
 
@@ -32,13 +33,12 @@ def open_to_read(path: Path, *, within: Path | None = None) -> Iterator[BinaryIO
             yield file
 
 
-def read_bytes(path: Path, *, within: Path | None = None, budget: int | None = None) -> bytes:
+def read_bytes(path: Path, *, within: Path | None = None, budget: int = LARGEST) -> bytes:
     """Return the bytes of a regular file, which may have at most ``budget`` of them."""
     with open_to_read(path, within=within) as file:
         size = os.fstat(file.fileno()).st_size
-        if budget is not None and size > budget:
+        if size > budget:
             raise FileError(f"{path}: {size:,} bytes; at most {budget:,} are read; build what is larger in Python")
-        require_memory(size, f"reading {path}")
         return file.read(size)
 
 

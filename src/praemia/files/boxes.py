@@ -5,14 +5,10 @@ Only where the user allows it, ``encode``, ``labels`` and the id may name code, 
 
 from __future__ import annotations
 
-import inspect
+import json
 import math
-import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +16,10 @@ import numpy as np
 from praemia.envs.black_box import BlackBox
 from praemia.envs.box_cells import BoxCells, cells
 from praemia.envs.gymnasium_table import make_env
-from praemia.errors import FileError, ModelError, PraemiaError, did_you_mean
-from praemia.files.atomic_io import read_bytes
+from praemia.errors import FileError, ModelError
 from praemia.files.schema import GymnasiumPart, TaskFile
 from praemia.files.source import Source
+from praemia.files.user_code import environments_of, function_of, place_of, reference_of
 from praemia.labels import Predicates
 from praemia.machines.machine import RewardMachine
 
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
     import gymnasium
 
 PICTURES = "rgb_array"  # how an environment renders that can
-CODE = "praemia_code_"  # how the names of modules made of files begin
-_numbers = count()
 _REMEDY = "a file executes code only where you allow it: --allow-code, or load_task(…, allow_code=True)"
 
 
@@ -59,19 +53,23 @@ def build_box(
     labels = _labels(source, part.labels, names, env, allow_code)
     size: Any = world.num_observations
     with source.at("gymnasium" if isinstance(labels, Predicates) and encode is None else "labels"):
-        return BlackBox(env, labels, machine, encode=encode, num_observations=size, **{"horizon": None, **settings})
+        written = _as_written(source, world)
+        return BlackBox(
+            env, labels, machine, encode=encode, num_observations=size, written=written, **{"horizon": None, **settings}
+        )
 
 
 def _environment(source: Source, world: GymnasiumPart, allow_code: bool) -> gymnasium.Env[Any, Any]:
     """Make the environment, so that it renders pictures if it can."""
+    place, name = place_of(world.id, Path(source.name).parent)
     with source.at("gymnasium", "id"):
-        if ":" in world.id and not allow_code:
+        if place and not allow_code:
             raise FileError(f"found {world.id!r}, which names a module; {_REMEDY}")
-    with source.at("gymnasium", "options" if world.options else "id"):
-        env = make_env(world.id, world.options)
+    with source.at("gymnasium", "options" if world.options and not place else "id"), environments_of(place):
+        env = make_env(name, world.options)
         if "render_mode" not in world.options and PICTURES in (env.metadata.get("render_modes") or ()):
             env.close()
-            env = make_env(world.id, {**world.options, "render_mode": PICTURES})
+            env = make_env(name, {**world.options, "render_mode": PICTURES})
     return env
 
 
@@ -128,50 +126,70 @@ def _labels(
 
 def _function(reference: str, source: Source, allow_code: bool) -> Callable[..., Any]:
     """Return the function that ``module:function`` or ``file.py:function`` names; files are beside the task's."""
-    place, _, name = reference.rpartition(":")
+    place, name = place_of(reference, Path(source.name).parent)
     if not place or not name.isidentifier():
         raise FileError(f"found {reference!r}; expected module:function or file.py:function")
     if not allow_code:
         raise FileError(f"found {reference!r}, which names code; {_REMEDY}")
-    try:
-        module = _module(Path(source.name).parent / place) if place.endswith(".py") else import_module(place)
-    except PraemiaError:
-        raise
-    except Exception as error:  # the user's own code may raise anything
-        raise FileError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
-    function = getattr(module, name, None)
-    if not callable(function):
-        own = [key for key, value in vars(module).items() if inspect.isfunction(value)]
-        raise FileError(f"{place} has no function {name!r}{did_you_mean(name, own)}")
-    return function  # type: ignore[no-any-return]
+    return function_of(place, name)
 
 
-def _module(path: Path) -> ModuleType:
-    """Execute a file of the user's as a new module."""
-    text = read_bytes(path).decode("utf-8")
-    module = ModuleType(f"{CODE}{next(_numbers)}")
-    module.__file__ = str(path.resolve())
-    sys.modules[module.__name__] = module
-    exec(compile(text, module.__file__, "exec", dont_inherit=True), module.__dict__)
-    return module
+def _as_written(source: Source, world: GymnasiumPart) -> dict[str, Any]:
+    """Return the key ``gymnasium`` of a file, with the path of code that lies beside the file."""
+    written = world.model_dump(exclude_defaults=True)
+    for key in ("id", "encode"):
+        place, name = place_of(written.get(key, ""), Path(source.name).parent)
+        if place:
+            written[key] = f"{place}:{name}"
+    return written
 
 
 def box_record(box: BlackBox) -> dict[str, Any]:
     """Return a black box as the keys of a file: the environment, and its labels."""
-    spec, labels = box.env.spec, box.labels
-    if spec is None:
-        raise ModelError(f"{box.name} was not made by gymnasium.make, so no file can say how to make it")
-    options = {key: value for key, value in spec.kwargs.items() if (key, value) != ("render_mode", PICTURES)}
-    world: dict[str, Any] = {"id": spec.id, **({"options": options} if options else {})}
+    labels = box.labels
+    texts = (
+        labels.texts if isinstance(labels, Predicates) else labels if isinstance(labels, str) else _reference(labels)
+    )
+    return {"gymnasium": dict(_world_record(box) if box.written is None else box.written), "labels": texts}
+
+
+def _world_record(box: BlackBox) -> dict[str, Any]:
+    """Return an environment that was made in Python as the key ``gymnasium`` of a file."""
+    world: dict[str, Any] = _made_by(box)
     if isinstance(box.encode, BoxCells):
+        labels = box.labels
         names = box.encode.axes or getattr(labels, "names", None) or [f"x{i}" for i in range(len(box.encode.edges))]
         each = enumerate(zip(names, box.encode.edges, strict=True))
         world["observations"] = {name: _bins(box.env.observation_space, i, edges) for i, (name, edges) in each}
     elif box.encode is not None:
         world |= {"encode": _reference(box.encode), "num_observations": box.num_observations}
-    if isinstance(labels, Predicates):
-        return {"gymnasium": world, "labels": labels.texts}
-    return {"gymnasium": world, "labels": labels if isinstance(labels, str) else _reference(labels)}
+    return world
+
+
+def _made_by(box: BlackBox) -> dict[str, Any]:
+    """Return the id and the arguments of ``gymnasium.make`` that make an environment; refuse what they do not make."""
+    import gymnasium
+
+    spec = box.env.spec
+    registered = None if spec is None else gymnasium.registry.get(spec.id)
+    if spec is None or registered is None:
+        raise ModelError(f"{box.name} was not made by gymnasium.make, so no file can say how to make it")
+    usual = [*map(repr, registered.additional_wrappers)]
+    wrappers = [wrapper.name for wrapper in spec.additional_wrappers if repr(wrapper) not in usual]
+    wrappers += ["a second TimeLimit"] if str(box.env).count("<TimeLimit") > 1 else []
+    if wrappers:
+        raise ModelError(
+            f"{spec.id} is wrapped in {', '.join(wrappers)}, and a file has no wrappers; register the wrapped "
+            "environment under an id of its own"
+        )
+    options = {key: value for key, value in spec.kwargs.items() if (key, value) != ("render_mode", PICTURES)}
+    if spec.max_episode_steps != registered.max_episode_steps:
+        options["max_episode_steps"] = -1 if spec.max_episode_steps is None else spec.max_episode_steps
+    if spec.disable_env_checker != registered.disable_env_checker:
+        options["disable_env_checker"] = spec.disable_env_checker
+    if not is_plain(options):
+        raise ModelError(f"{spec.id} was made with {options}; a file holds numbers, texts, lists and mappings")
+    return {"id": spec.id, **({"options": options} if options else {})}
 
 
 def _bins(space: Any, i: int, edges: Any) -> int | list[float]:
@@ -192,8 +210,16 @@ def _line(space: Any, low: float, high: float) -> Any:
 
 
 def _reference(function: Any) -> str:
-    """Return the words that name a function in a file, or raise an error."""
-    name, place = getattr(function, "__qualname__", ""), getattr(function, "__module__", "__main__")
-    if not name.isidentifier() or place == "__main__" or not callable(getattr(sys.modules.get(place), name, None)):
+    """Return the module:function reference of a function, or raise an error."""
+    reference = reference_of(function)
+    if reference is None:
         raise ModelError(f"{function!r} is code; a file holds predicates, cells, or the name of a function in a module")
-    return f"{sys.modules[place].__file__ if place.startswith(CODE) else place}:{name}"
+    return reference
+
+
+def is_plain(options: Any) -> bool:
+    """Return whether a file can hold options as they are."""
+    try:
+        return bool(json.loads(json.dumps(options)) == options)
+    except (TypeError, ValueError):
+        return False

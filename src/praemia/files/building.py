@@ -201,9 +201,7 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     for i, rule in enumerate(ended):
         if rule.source is rule.action is None and rule.target is not None and start.get(rule.target, 0.0) > 0.0:
             with source.at("mdp", "ended", i):
-                raise ModelError(
-                    f"episodes start in {part.ended[i].to}, in which they have ended; let them start elsewhere"
-                )
+                raise ModelError(f"start state {part.ended[i].to} is terminal; choose another")
     o, a, z, probs = np.array(entries).reshape(-1, 4).T
     ends = Labelling(tuple(ended)).of(*(column.astype(np.int64) for column in (o, a, z)))[0] > 0
     names: Any = {"observations": observations.names, "actions": actions.names}

@@ -19,9 +19,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from praemia.errors import FileError, PraemiaError, did_you_mean, located, require_distinct
-from praemia.files.atomic_io import read_bytes
+from praemia.files.atomic_io import TEXT, read_bytes
 
-MAX_BYTES = 16 << 20
 MAX_DEPTH = 64
 MAX_DIGITS = 300
 MAX_MISTAKES = 20
@@ -125,7 +124,7 @@ def read_source(path: str | Path) -> Source:
 def read_text(path: Path, *, within: Path | None = None) -> str:
     """Return the text of a file, or raise a FileError that says why it is not read."""
     try:
-        return read_bytes(path, within=within, budget=MAX_BYTES).decode("utf-8-sig")
+        return read_bytes(path, within=within, budget=TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
@@ -206,7 +205,7 @@ def parse_scalar(text: str) -> Any:
 
 
 def parse_integer(text: str) -> int:
-    """Read an integer; Python's limit on digits would be a ValueError."""
+    """Read an integer of at most MAX_DIGITS digits; beyond its own limit, Python raises a ValueError."""
     if len(text) > MAX_DIGITS:
         raise FileError(f"a number of {len(text.lstrip('+-')):,} digits; at most {MAX_DIGITS} are read")
     return int(text, 0) if text[:2] in ("0o", "0x") else int(text)

@@ -17,7 +17,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.grid_map import GridMap
 from praemia.envs.gymnasium_table import GymnasiumMap
 from praemia.errors import ModelError
-from praemia.files.boxes import box_record
+from praemia.files.boxes import box_record, is_plain
 from praemia.files.schema import WORLDS
 from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule
@@ -95,7 +95,7 @@ def _task_record(task: Task | BlackBox) -> dict[str, Any]:
 def _world_record(mdp: LabeledMDP) -> dict[str, Any]:
     if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
         return {"grid": mdp.map.record()}
-    if isinstance(mdp.map, GymnasiumMap) and _is_plain(mdp.map.options) and mdp.map.makes(mdp):
+    if isinstance(mdp.map, GymnasiumMap) and is_plain(mdp.map.options) and mdp.map.makes(mdp):
         return {"gymnasium": {"id": mdp.map.id, "options": dict(mdp.map.options), "labels": _label_parts(mdp)}}
     return {"mdp": _mdp_record(mdp)}
 
@@ -111,14 +111,6 @@ def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
         "labels": _label_parts(mdp),
         **({"ended": ended} if ended else {}),
     }
-
-
-def _is_plain(options: Any) -> bool:
-    """Return whether a file can hold options as they are."""
-    try:
-        return bool(json.loads(json.dumps(options)) == options)
-    except (TypeError, ValueError):
-        return False
 
 
 def _label_parts(mdp: LabeledMDP) -> list[dict[str, Any]]:

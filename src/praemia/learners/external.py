@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import linecache
 import re
 import sys
 import traceback
@@ -19,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from praemia.errors import FileError, LearnerFailure, ParameterError, PraemiaError, UnknownNameError, did_you_mean
-from praemia.files.atomic_io import read_bytes
+from praemia.errors import FileError, LearnerFailure, ParameterError, UnknownNameError, did_you_mean
+from praemia.files.user_code import execute, read_code
 from praemia.learners.base import Learner
 from praemia.learners.registry import refuse_others
 
@@ -51,11 +50,7 @@ class LearnerCode:
         match = _REFERENCE.fullmatch(reference)
         if match is None:
             raise UnknownNameError(f"{reference!r} names a file and no class; expected {reference.rstrip(':')}:Class")
-        path = Path(match["file"])
-        try:
-            text = read_bytes(path).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise FileError(f"{path}: not a Python file: {error}") from None
+        text = read_code(Path(match["file"]))
         return cls(match["file"], match["kind"], _digest(text.encode()), text)
 
     @classmethod
@@ -167,27 +162,11 @@ def _kind_in_file(code: LearnerCode) -> type[Learner]:
 
 @cache
 def _executed(code: LearnerCode) -> ModuleType:
-    """Execute a learner's file in a module of its own."""
-    file, text = code.place, code.text or ""
-    # The name tells the file too: the same text in another file has other line numbers to point at.
-    module = ModuleType(f"praemia_learner_{_digest(file.encode())}_{code.digest}")
-    module.__dict__.update(__file__=file, __learner_code__=code)
-    # Dataclasses look their module up; tracebacks show the text that was executed, whatever becomes of the file.
-    sys.modules[module.__name__] = module
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    """Execute a learner's file in a module named after the file and its text, which fix the lines to point at."""
+    name = f"praemia_learner_{_digest(code.place.encode())}_{code.digest}"
     try:
-        exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
-        raise _not_imported(file, error) from error
-    return module
-
-
-def _not_imported(file: str, error: BaseException) -> FileError:
-    own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    line = error.lineno if isinstance(error, SyntaxError) and error.filename == file else own[-1] if own else 1
-    if isinstance(error, PraemiaError):
-        return FileError(f"{file}:{line}: {error}")
-    message = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
-    alone = "; a learner's file may import installed packages only" if isinstance(error, ModuleNotFoundError) else ""
-    return FileError(f"{file}:{line}: cannot be imported: {type(error).__name__}: {message}{alone}")
+        return execute(code.place, code.text or "", name, __learner_code__=code)
+    except FileError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError):
+            raise FileError(f"{error}; a learner's file may import installed packages only") from error.__cause__
+        raise

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, visible
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.renderers import render_png, render_svg
 from praemia.pictures.scene import Scene
 
 
 class Drawing:
-    """A scene and a text that show the same: a notebook displays it, ``print`` writes it as text, ``save`` a file.
-
-    ``formats`` are further ways to write it, by the ending of a file.
-    """
+    """A scene and a text that show the same: a notebook displays it, ``print`` writes it as text, ``save`` a file."""
 
     def __init__(
-        self,
-        name: str,
-        make_scene: Callable[[], Scene],
-        make_text: Callable[[], str],
-        text_ending: str = ".txt",
-        formats: Mapping[str, Callable[[], bytes]] | None = None,
+        self, name: str, make_scene: Callable[[], Scene], make_text: Callable[[], str], text_ending: str = ".txt"
     ) -> None:
         self._name, self._make_scene, self._make_text = name, make_scene, make_text
         own = {".svg": lambda: self.svg.encode(), ".png": lambda: render_png(self.scene)}
-        self._writers = {**own, text_ending: lambda: f"{self}\n".encode(), **(formats or {})}
+        self._writers = {**own, text_ending: lambda: f"{self}\n".encode()}
 
     @cached_property
     def scene(self) -> Scene:
@@ -45,10 +37,10 @@ class Drawing:
         return self.svg
 
     def __str__(self) -> str:
-        return self._make_text()
+        return visible(self._make_text())
 
     def __repr__(self) -> str:
-        return f"Drawing({self._name})"
+        return visible(f"Drawing({self._name})")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing to a file, in the format of its ending."""

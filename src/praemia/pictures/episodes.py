@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.diagrams import LIT, machine_beside
+from praemia.pictures.colours import GREY, INK, LIT, TRAIL
+from praemia.pictures.diagrams import WAYS, machine_beside
 from praemia.pictures.policy_page import GAP, MAX_WIDTH
 from praemia.pictures.renderers import render_image
-from praemia.pictures.scene import GREY, INK, Area, Line, Scene, beside, label, page, scaled, stack
+from praemia.pictures.scene import Area, Line, Scene, beside, label, page, scaled, stack
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.planning.sampled import Step
 from praemia.simulation.rollout import Episode
@@ -26,7 +27,6 @@ MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds
 MAX_CELL, MAX_HEIGHT, MIN_WIDTH = 72.0, 600.0, 460.0  # pixels
 COLOURS = 128  # of a GIF
-TRAIL = "#7fb8d8"
 
 
 class Moment(NamedTuple):
@@ -89,10 +89,10 @@ def frames(episode: Episode) -> Iterator[Scene]:
     task, story, picture = episode.task, list(story_of(episode)), task_picture(episode.task)
     machine, (across, down) = task.machine, picture.extent
     cell, bare = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down), map_scene(picture)
-    room: tuple[float, float, str] = (MAX_WIDTH - across * cell - GAP, down * cell + GAP, "TB")
+    room: tuple[float, float, Sequence[str]] = (MAX_WIDTH - across * cell - GAP, down * cell + GAP, ("TB",))
     join = beside
     if machine_beside(machine, *room) is None:
-        room, join = (MAX_WIDTH, MAX_HEIGHT, "LR"), stack
+        room, join = (MAX_WIDTH, MAX_HEIGHT, WAYS), stack
     width = max(MIN_WIDTH if join is stack else 0.0, *(label(moment.line, 12.0).width for moment in story))
     trail: list[Point] = []
     for observation, machine_state, line in story:

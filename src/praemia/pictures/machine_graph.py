@@ -50,6 +50,11 @@ class MachineGraph(NamedTuple):
     nodes: Sequence[tuple[str, ...]]
     edges: Mapping[tuple[int, int], Sequence[EdgeLine]]
 
+    @property
+    def names(self) -> list[str]:
+        """What each node is called."""
+        return [" … ".join(dict.fromkeys((states[0], states[-1]))) for states in self.nodes]
+
 
 def is_terminal(machine: RewardMachine, state: str) -> bool:
     """Return whether a state is never left."""
@@ -57,9 +62,10 @@ def is_terminal(machine: RewardMachine, state: str) -> bool:
 
 
 def machine_graph(item: Annotated) -> MachineGraph:
-    """Return the graph of a machine to render. States with notes or faults stand alone."""
-    lines = edge_lines(item)
-    nodes = _runs(item.machine, lines, {*item.state_notes, *(state for state, _ in item.wrong)})
+    """Return the graph of a machine. Initial and terminal states stand alone, and those with notes or faults."""
+    machine, lines = item.machine, edge_lines(item)
+    ends = {machine.initial, *(state for state in machine.states if is_terminal(machine, state))}
+    nodes = _runs(machine, lines, {*ends, *item.state_notes, *(state for state, _ in item.wrong)})
     index = {state: i for i, node in enumerate(nodes) for state in node}
     edges: dict[tuple[int, int], dict[EdgeLine, None]] = {}
     for state, leaving in lines.items():
@@ -119,7 +125,7 @@ def _runs(
         for line in leaving:
             sources[line.target] |= {state} - {line.target}
     # A state that is entered from one other alone may follow it.
-    free = {state for state in machine.states if len(sources[state]) == 1} - {machine.initial, *apart}
+    free = {state for state in machine.states if len(sources[state]) == 1} - {*apart}
 
     def step(state: str, following: str) -> list[tuple[str, str]]:
         names = {state: "itself", following: "next"}

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia._support.text_tables import are, plural
+from praemia.pictures.colours import FAINT, FAINT_ON_DARK, GREY, INK, LINE, LOSES, PAPER, ROLES, SHADES, UNVISITED, tint
 from praemia.pictures.diagrams import machine_beside
 from praemia.pictures.scene import (
-    GREY,
-    INK,
-    LINE,
     MARGIN,
     Area,
     Item,
@@ -34,7 +32,7 @@ from praemia.pictures.scene import (
     stack,
     text_width,
 )
-from praemia.pictures.task_picture import COLOURS, fitted, ground, legend, task_picture, with_axes
+from praemia.pictures.task_picture import fitted, ground, legend, task_picture, with_axes
 from praemia.planning.exact import Plan, evaluate, losses, max_losses, model_of, occupancy, solve
 from praemia.policies.arrays import PolicyLike, policy_for
 from praemia.tasks.base import BaseTask
@@ -45,13 +43,10 @@ MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1
 NEVER = 1e-12  # visits, and shares of the largest stake
 SMALL = 0.01  # of the optimal value: a place that loses less is not framed
 MAX_PANELS = 6
-UNVISITED, LOSES = "#e3e5e8", "#d55e00"
-DARKEST = (0, 79, 140)
 DARK = 0.6  # of the darkest tint: what is written on darker ones is white
-FAINT, FAINT_ON_DARK = "#b9c0c9", "#6c9ac2"
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MAX_WIDTH, MAX_HEIGHT, MIN_WIDTH, GAP, PANEL_HEAD = 1150.0, 770.0, 440.0, 34.0, 24.0  # pixels
-BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
+BAR = (150.0, 12.0)  # of the scale of visits
 HATCH = [Line(((a, -b), (b, -a)), LINE, 0.03) for a, b in ((-0.45, 0.0), (-0.45, 0.45), (0.0, 0.45))]
 SMALLEST_CELL = 14.0  # pixels, for actions; in smaller cells only the shading is drawn
 
@@ -234,18 +229,13 @@ def _place_marks(picture: Picture, shades: list[float]) -> Iterator[Item]:
         has_role = spot.mark.role != "plain"
         x, y = spot.x - 0.49 + wide / 2, spot.y - 0.49 + high / 2
         if has_role:
-            yield Area(x, y, wide, high, *COLOURS[spot.mark.role], 0.02)
+            yield Area(x, y, wide, high, *ROLES[spot.mark.role], 0.02)
         yield Text(x, y, spot.mark.symbol, size, INK if has_role else _ink(shade), True, "middle")
-
-
-def tint(shade: float) -> str:
-    """Return a colour from white (0) to dark blue (1)."""
-    return "#" + "".join(f"{round(255 - shade * (255 - part)):02x}" for part in DARKEST)
 
 
 def _ink(shade: float) -> str:
     """Return the colour of what is written on a tint."""
-    return "#ffffff" if shade > DARK else INK
+    return PAPER if shade > DARK else INK
 
 
 def key(view: PolicyView, cell: float, room: float) -> Scene:

@@ -12,7 +12,8 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from praemia.errors import require
-from praemia.pictures.scene import PAPER, Inset, Item, Line, Scene, Text, place
+from praemia.pictures.colours import PAPER, with_dark_rules
+from praemia.pictures.scene import Item, Line, Scene, Text, place
 from praemia.tasks.picture import Point
 
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
@@ -22,24 +23,20 @@ ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 def render_svg(scene: Scene) -> str:
     """Write a scene as an SVG document without scripts, fonts or addresses outside the file."""
+    title = f"<title>{_plain(scene.title)}</title>\n" if scene.title else ""
+    return with_dark_rules(svg_element(scene, f'{title}<rect width="100%" height="100%" fill="{PAPER}"/>\n'))
+
+
+def svg_element(scene: Scene, before: str = "") -> str:
+    """Write a scene as an element for a page that has the colours, after other elements."""
     width, height = f"{scene.width:.0f}", f"{scene.height:.0f}"
     head = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" font-family="{FONT}"'
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {head}>',
-        *([f"<title>{_plain(scene.title)}</title>"] if scene.title else []),
-        f'<rect width="100%" height="100%" fill="{PAPER}"/>',
-        *map(element, scene.items),
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    inside = "".join(f"{element(item)}\n" for item in scene.items)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" class="praemia" {head}>\n{before}{inside}</svg>\n'
 
 
 def element(item: Item) -> str:
     """Write an item as an element of SVG."""
-    if isinstance(item, Inset):
-        box = " ".join(map(_number, (0.0, 0.0, *item.page)))
-        where = _attributes(x=item.x, y=item.y, width=item.width, height=item.height)
-        return f'<svg {where} viewBox="{box}">\n{item.elements}</svg>'
     if isinstance(item, Line):
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in item.points)
         if not item.thickness:
@@ -100,15 +97,12 @@ def render_png(scene: Scene) -> bytes:
 
 
 def _paint(image: Any, item: Item) -> None:
-    from PIL import Image, ImageDraw
+    from PIL import ImageDraw
 
     brush = ImageDraw.Draw(image, "RGBA")  # colours may have an opacity
     if isinstance(item, Text):
         font = _font(item.bold, max(1, round(item.size)))
         brush.text((item.x, item.baseline), item.text, fill=item.colour, font=font, anchor=ANCHORS[item.anchor])
-    elif isinstance(item, Inset):
-        pixels = Image.open(io.BytesIO(item.png(item.width / item.page[0])))
-        image.paste(pixels.resize((round(item.width), round(item.height))), (round(item.x), round(item.y)))
     elif isinstance(item, Line):
         _paint_line(brush, item)
     else:

@@ -1,4 +1,4 @@
-"""A scene: areas, lines, texts and insets as plain data, which ``renderers`` writes as SVG and in pixels.
+"""A scene: areas, lines and texts as plain data, which ``renderers`` writes as SVG and in pixels.
 
 x goes to the right and y down, in pixels, or in cells of a map. Later items cover earlier ones.
 """
@@ -6,13 +6,13 @@ x goes to the right and y down, in pixels, or in cells of a map. Later items cov
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from praemia.pictures.colours import INK
 from praemia.tasks.picture import Point
 
-INK, GREY, WALL, LINE, PAPER = "#22272e", "#5b6470", "#454c57", "#aeb6c0", "#ffffff"
 HEAD_LENGTH, HEAD_WIDTH = 5.0, 4.5  # of an arrow, in thicknesses
 LETTER, BOLD_LETTER, HALF_LETTER = 0.56, 0.65, 0.36  # mean widths of a letter, half the height of most, in font sizes
 MARGIN = 24.0  # of a page, in pixels
@@ -60,19 +60,7 @@ class Text(NamedTuple):
         return self.y + HALF_LETTER * self.size
 
 
-class Inset(NamedTuple):
-    """A picture made elsewhere, with x and y its top left: elements of SVG for a page of a size, or a PNG file."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    page: tuple[float, float]
-    elements: str
-    png: Callable[[float], bytes]
-
-
-Item: TypeAlias = Area | Line | Text | Inset
+Item: TypeAlias = Area | Line | Text
 
 
 @dataclass(frozen=True)
@@ -87,14 +75,25 @@ class Scene:
 
 def arrow(start: Point, end: Point, colour: str, thickness: float) -> Line:
     """Return an arrow as the outline of its shaft and head."""
-    (x0, y0), (x1, y1) = start, end
-    length = math.dist(start, end)
-    along, aside = (x1 - x0) / length, (y1 - y0) / length
-    neck, half = length - HEAD_LENGTH * thickness, thickness / 2
+    length, neck, half = math.dist(start, end), HEAD_LENGTH * thickness, thickness / 2
     head = HEAD_WIDTH * half
-    corners = ((0.0, half), (neck, half), (neck, head), (length, 0.0), (neck, -head), (neck, -half), (0.0, -half))
-    points = tuple((x0 + t * along - s * aside, y0 + t * aside + s * along) for t, s in corners)
-    return Line(points, colour)
+    corners = ((0.0, half), (length - neck, half), (length - neck, head), (length, 0.0))
+    return _outline(start, end, [*corners, *((along, -aside) for along, aside in corners[2::-1])], colour)
+
+
+def arrow_head(start: Point, tip: Point, colour: str) -> Line:
+    """Return an arrowhead from the middle of its base to its tip."""
+    length = math.dist(start, tip)
+    half = 0.4 * length
+    return _outline(start, tip, [(0.0, half), (length, 0.0), (0.0, -half)], colour)
+
+
+def _outline(start: Point, end: Point, corners: Iterable[Point], colour: str) -> Line:
+    """Return the area within corners, which are lengths along the way from a point to another and aside from it."""
+    (x0, y0), (x1, y1) = start, end
+    length = math.dist(start, end) or 1.0
+    across, down = (x1 - x0) / length, (y1 - y0) / length
+    return Line(tuple((x0 + t * across - s * down, y0 + t * down + s * across) for t, s in corners), colour)
 
 
 def place(items: Iterable[Item], x: float, y: float, scale: float = 1.0) -> list[Item]:
@@ -161,7 +160,7 @@ def flow(scenes: Iterable[Scene], width: float, gap: float) -> Scene:
     return stack(beside(row, gap) for row in rows)
 
 
-def page(title: str, *parts: Scene) -> Scene:
+def page(title: str, *parts: Scene, margin: float = MARGIN) -> Scene:
     """Return a page with a title above its parts."""
     whole = stack([label(title, 15.0, bold=True), *parts], 0.75 * MARGIN)
-    return Scene(whole.width + 2 * MARGIN, whole.height + 2 * MARGIN, tuple(place(whole.items, MARGIN, MARGIN)), title)
+    return Scene(whole.width + 2 * margin, whole.height + 2 * margin, tuple(place(whole.items, margin, margin)), title)

@@ -13,13 +13,10 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
+from praemia.pictures.colours import AGENT, GREY, INK, LINE, ROLES, WALL
 from praemia.pictures.scene import (
     BOLD_LETTER,
-    GREY,
-    INK,
-    LINE,
     MARGIN,
-    WALL,
     Area,
     Item,
     Line,
@@ -42,14 +39,6 @@ MAX_SPOTS = 10_000
 MAX_RING = 24
 MAX_SWATCHES = 6  # in a line of the legend
 MAX_TICKS = 6  # of an axis
-COLOURS: dict[Role, tuple[str, str]] = {  # inside, outline
-    "plain": ("#fbfbf9", "#c3c8cf"),
-    "start": ("#cfe8f7", "#0072b2"),
-    "waypoint": ("#fde8bf", "#b87a00"),
-    "goal": ("#c9ecdd", "#00805e"),
-    "danger": ("#f9d6c4", "#c04a00"),
-}
-AGENT = "#e69f00"
 MIN_WIDTH, SWATCH = 320.0, 18.0  # of a page, and of a mark in its legend, in pixels
 
 
@@ -186,7 +175,7 @@ def fitted(x: float, y: float, text: str, size: float, width: float, colour: str
 def map_scene(picture: Picture, here: int | None = None) -> Scene:
     """Draw the map of a task, with a cell as the unit; ``here`` is the observation that the agent is in."""
     roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
-    items = ground(picture, *zip(*(COLOURS[role] for role in roles), strict=True))
+    items = ground(picture, *zip(*(ROLES[role] for role in roles), strict=True))
     largest = 0.42 if picture.is_round else max(0.42, max(picture.extent) / 90)  # legible in small cells too
     room = max(0.66 if picture.is_round else 0.86, BOLD_LETTER * largest)
     for spot in picture.spots:
@@ -234,7 +223,7 @@ def legend(picture: Picture, width: float) -> Scene:
     for meaning, marks in picture.legend.items():
         swatches = []
         for mark in marks[:MAX_SWATCHES]:
-            area = Area(11.0, 12.0, SWATCH, SWATCH, *COLOURS[mark.role], 1.5, picture.is_round)
+            area = Area(11.0, 12.0, SWATCH, SWATCH, *ROLES[mark.role], 1.5, picture.is_round)
             symbol = fitted(11.0, 12.0, mark.symbol, 11.0, 15.0, INK, bold=True)
             swatches.append(Scene(SWATCH + 4.0, SWATCH + 6.0, (area, symbol)))
         lines.append(beside([*swatches, label(meaning, 13.0)], 4.0))

@@ -25,7 +25,7 @@ from praemia.envs.indexing import (
     space_as_data,
     space_from_data,
 )
-from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, require_whole
+from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, require_whole, visible
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.machine import RewardMachine
@@ -115,7 +115,7 @@ class Policy:
     def __repr__(self) -> str:
         kind = "randomised" if self.table.ndim == 4 else "deterministic"
         steps = "the same at every step" if self.table.ndim == 2 else plural(self.table.shape[0], "step")
-        return f"Policy({kind}, {steps}" + (f", for {self.task})" if self.task else ")")
+        return visible(f"Policy({kind}, {steps}" + (f", for {self.task})" if self.task else ")"))
 
     def __getstate__(self) -> dict[str, Any]:
         index = self.observations  # functions of the user's may not be copied to another process

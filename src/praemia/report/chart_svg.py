@@ -16,8 +16,9 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
+from praemia.pictures.colours import GREY, GRID
 from praemia.pictures.renderers import element
-from praemia.pictures.scene import GREY, Area, Item, Line, Text
+from praemia.pictures.scene import Area, Item, Line, Text
 from praemia.report.charts import Chart, Curve
 from praemia.report.styles import Style
 from praemia.statistics.intervals import Floats
@@ -40,7 +41,7 @@ class Ink(NamedTuple):
 
 
 ON_PAGE = Ink("var(--line)", "var(--soft)", lambda _: "var(--own)", lambda _: "var(--band)")
-ON_PAPER = Ink("#dde1e6", GREY, lambda style: style.on_light, lambda style: f"{style.on_light}2b")
+ON_PAPER = Ink(GRID, GREY, lambda style: style.on_light, lambda style: f"{style.on_light}2b")
 
 
 class Layer(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from praemia._support.text_tables import Table, number
+from praemia.pictures.colours import GREY
 from praemia.pictures.drawing import Drawing
-from praemia.pictures.scene import GREY, Scene, Text, beside, flow, label, page
+from praemia.pictures.scene import Scene, Text, beside, flow, label, page
 from praemia.report.chart_svg import LEFT, LETTERS, ON_PAPER, TOP, chart_axes, chart_layers, key_line
 from praemia.report.charts import Chart, regret_charts, return_chart
 from praemia.report.styles import styles

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from markupsafe import Markup
+
+from praemia.pictures.colours import DARK, OKABE_ITO, dark_rules
 
 
 class Style(NamedTuple):
@@ -18,19 +21,9 @@ class Style(NamedTuple):
     @property
     def on_light(self) -> str:
         """The colour on a light page, as #RRGGBB."""
-        return COLOURS[self.colour][0]
+        return OKABE_ITO[self.colour][0]
 
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart: on light pages and on dark ones.
-COLOURS = {
-    "blue": ("#0072B2", "#4DA9E8"),
-    "ink": ("#16191D", "#F2F4F7"),
-    "orange": ("#C98A00", "#F0B429"),
-    "green": ("#009E73", "#2BC79A"),
-    "purple": ("#B5609A", "#E29BC8"),
-    "vermillion": ("#D55E00", "#FF8A4C"),
-    "sky": ("#3F9BD1", "#8FD3FF"),
-}
 SOLID, LONG, DASH, DOT, SHORT, DASH_DOT = (), (14.0, 1.2), (6.0, 2.0), (1.5, 1.5), (3.0, 1.5), (6.0, 2.0, 1.5, 2.0)
 DASH_DOT_DOT = (9.0, 2.0, 1.5, 2.0, 1.5, 2.0)
 # Titles of variants, then names of learners.
@@ -55,7 +48,7 @@ STYLES = {
     "optimal": Style("green", LONG),
     "told-support": Style("blue", DASH_DOT),
 }
-_ALL = [Style(colour, dash) for dash in (SOLID, DASH, SHORT, DASH_DOT, DOT, LONG, DASH_DOT_DOT) for colour in COLOURS]
+_ALL = [Style(colour, dash) for dash in (SOLID, DASH, SHORT, DASH_DOT, DOT, LONG, DASH_DOT_DOT) for colour in OKABE_ITO]
 
 
 def styles(players: Iterable[tuple[str, str]]) -> dict[str, Style]:
@@ -73,6 +66,7 @@ def styles(players: Iterable[tuple[str, str]]) -> dict[str, Style]:
 
 
 def style_sheet() -> Markup:
-    """Return the colours as classes of a style sheet, for light pages and for dark ones."""
-    light, dark = ("".join(f".{name} {{ --own: {own[i]}; }}\n" for name, own in COLOURS.items()) for i in (0, 1))
-    return Markup(f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n")
+    """Return a style sheet with the colours of learners, as classes, and those of drawings in the dark."""
+    light, dark = ("".join(f".{name} {{ --own: {own[i]}; }}\n" for name, own in OKABE_ITO.items()) for i in (0, 1))
+    drawings = dark_rules(itertools.product(("fill", "stroke"), DARK))
+    return Markup(f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n{drawings}")

@@ -29,7 +29,7 @@ from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures import policy_page
 from praemia.pictures.policy_page import PolicyView
-from praemia.pictures.renderers import render_svg
+from praemia.pictures.renderers import svg_element
 from praemia.pictures.scene import scaled
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import max_losses, solve
@@ -214,14 +214,14 @@ def _plan_data(plan: ShownPlan, cell: float, chart: Chart) -> dict[str, Any]:
         "regret": f"{plan.regret:.4g}",
         "x": round(LEFT + float(across.places(np.array(plan.episode + 1.0))), 1),
         "maps": "".join(_map(view, m, cell) for m in view.states),
-        "key": render_svg(policy_page.key(view, cell, policy_page.MIN_WIDTH)),
+        "key": svg_element(policy_page.key(view, cell, policy_page.MIN_WIDTH)),
     }
 
 
 def _map(view: PolicyView, m: int, cell: float) -> str:
     steps, state = view.visits[m].sum(), html.escape(visible(view.task.machine.states[m]))
     caption = f"<figcaption>machine state <b>{state}</b>, {steps:.2f} steps per episode</figcaption>"
-    return f"<figure>{caption}{render_svg(scaled(policy_page.panel(view, m, cell), cell))}</figure>"
+    return f"<figure>{caption}{svg_element(scaled(policy_page.panel(view, m, cell), cell))}</figure>"
 
 
 def _charts(page: LearningPage) -> list[Chart]:

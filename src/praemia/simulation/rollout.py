@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from praemia._support.arithmetic import ordered_sum
-from praemia._support.text_tables import plural
+from praemia._support.text_tables import Table, plural
 from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
-from praemia.errors import ModelError, ParameterError, require, require_whole
+from praemia.errors import ModelError, ParameterError, require, require_whole, visible
 from praemia.machines.labels import format_label
 from praemia.planning.sampled import Step, chooser, episode_seed, play
 from praemia.policies.agents import Agent
@@ -54,18 +54,12 @@ class Episode:
         return float(ordered_sum([step.reward for step in self.steps] * weights))
 
     def __str__(self) -> str:
-        rows = self.rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([*lines, f"return {self.total_reward:g}"])
+        header = ("step", "observation", "action", "label", "reward", "machine state")
+        return f"{Table(header, [*map(self._row, self.steps)])}return {self.total_reward:g}"
 
     def __repr__(self) -> str:
         length = plural(len(self), "step")
-        return f"Episode({self.task.name}, seed {self.seed}: {length}, return {self.total_reward:g})"
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the episode as a table of texts, the names of its columns first."""
-        return [("step", "observation", "action", "label", "reward", "machine state"), *map(self._row, self.steps)]
+        return visible(f"Episode({self.task.name}, seed {self.seed}: {length}, return {self.total_reward:g})")
 
     def _row(self, step: Any) -> tuple[str, ...]:
         task, states = self.task, self.task.machine.states

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from praemia._support.displayed import Displayed
 from praemia._support.text_tables import number, plural
-from praemia.errors import FileError, ParameterError, PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError, visible
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.policies.policy import Policy
@@ -255,7 +255,7 @@ class Run(Displayed):
         result = f"{kind} {number(self.regret[-1])}" if known else f"mean return {number(self.returns.mean())}"
         time = "" if math.isnan(self.seconds) else f", {number(self.seconds)} s"
         length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
-        return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
+        return visible(f"Run({self.learner} on {self.task}: {length}, {result}{time})")
 
 
 def _plain(value: object) -> object:
@@ -292,6 +292,12 @@ def _damages(run: Run) -> Iterator[tuple[bool | np.bool_, str]]:
     yield not 0.0 < run.discount <= 1.0, f"its discount is {run.discount}"
     numbers = (int(run.steps.min()), *(1 if own is None else own for own in (run.test_every, run.step_budget)))
     yield min(numbers) < 1, "its numbers of steps are not positive"
+    learned = None if run.policy is None else run.policy.table
+    tables = [table for table in (run.final_policy, learned) if table is not None]
+    yield any(run.steps.max() > len(table) for table in tables), "its episodes are longer than its policies"
+    yield any(table.min(initial=0) < 0 for table in tables), "its policies have negative actions"
+    yield run.data_episodes < 0, f"it began with {run.data_episodes} episodes"
+    yield run.tests is not None and not _are_tests(run.tests), "its tests have impossible numbers"
     budget = run.step_budget
     yield budget is not None and run.steps[:-1].sum() >= budget, "it goes on after its last step"
     scale = max(abs(run.optimal_value or 0.0), float(np.abs(run.returns).max()))
@@ -308,6 +314,13 @@ def _damages(run: Run) -> Iterator[tuple[bool | np.bool_, str]]:
         off = np.abs(run.mapped_gaps - (run.optimal_value - run.plan_values)).max()
         is_off = off > SLACK * max(scale, float(np.abs(run.plan_values).max()))
         yield is_off, "the losses of its plans are not those of their values"
+
+
+def _are_tests(tests: NDArray[np.float64]) -> bool:
+    """Return whether tests are increasing numbers of steps, p-values (or NaN), and finite values."""
+    steps, p_values, values = tests[:, 0], tests[:, 1:3], tests[:, 3]
+    is_in_order = np.all(np.diff(steps, prepend=0.0) > 0.0) and np.isfinite(steps).all() and np.isfinite(values).all()
+    return bool(is_in_order and not np.any((p_values < 0.0) | (p_values > 1.0)))
 
 
 _version = cache(metadata.version)  # it reads a file, which takes longer than playing a thousand episodes

@@ -37,7 +37,7 @@ _GRAMMAR = r"""
 
 
 def read_dot(text: str, name: str) -> RewardMachine:
-    """Return the machine of a text; ``name`` stands for it in messages."""
+    """Parse a machine from DOT; ``name`` stands for the text in messages."""
     nodes, starts, edges = _graph(parsed(_GRAMMAR, text, name, 'a graph: digraph g { s0 -> s1 [label="in/out"]; … }'))
     if len(starts) != 1 or starts[0] not in nodes:
         raise FileError(f"{name}: {len(starts)} edges from {START}0; expected one, to the initial state")

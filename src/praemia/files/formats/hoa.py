@@ -21,7 +21,7 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 
-MAX_LABEL = 100_000  # characters of a label, its aliases written out
+MAX_LABEL = 100_000  # characters of a label, after expanding aliases
 REJECTED = "rejected"
 
 _GRAMMAR = r"""
@@ -99,11 +99,11 @@ class _Automaton:
                 raise FileError(f"{word} in a label; there are {len(self.propositions)} propositions, counted from 0")
         text = " ".join(known[word] for word in expression.children)
         if len(text) > MAX_LABEL:
-            raise FileError(f"a label of more than {MAX_LABEL:,} characters, its aliases written out")
+            raise FileError(f"a label of more than {MAX_LABEL:,} characters after expanding aliases")
         return text
 
     def validate(self) -> None:
-        """Refuse what is missing, and two kinds of acceptance."""
+        """Raise if a header is missing or acceptance styles are mixed."""
         if len(self.initial) > 1:
             raise FileError("several initial states; the automaton is not deterministic")
         if not self.names.keys() & self.initial:
