@@ -75,13 +75,12 @@ class Predicates:
                 f"predicate {name!r}, {self.texts[name]!r}, has no value on {', '.join(map(brief, step))}: {error}"
             ) from None
 
-    def batch(self, o: Any, a: Any, o_next: Any) -> NDArray[np.bool_]:
-        """Return the labels of many steps at once, as bool[N, P]: propositions in the order of ``texts``.
+    def batch(self, o: Any, a: Any, o_next: Any, size: int) -> NDArray[np.bool_]:
+        """Return the labels of so many steps at once, as bool[N, P]: propositions in the order of ``texts``.
 
         Observations and actions are as a vector environment has them: arrays [N, …], or dictionaries or tuples of them.
         """
         steps = [_steps_last(part) for part in (o, a, o_next)]
-        size = len(np.atleast_1d(np.asarray(a)))
         columns = [np.broadcast_to(np.asarray(holds(*steps)), size) for holds in self._meanings.values()]
         return np.stack(columns, axis=1).astype(bool) if columns else np.zeros((size, 0), dtype=bool)
 
@@ -134,14 +133,15 @@ def _problem(reference: Reference, space: Any, names: tuple[str, ...] | None) ->
         if key not in keys:
             return f"unknown name {key!r}{did_you_mean(key, [*keys, *(names or ()), OBSERVATION, ACTION])}"
         space = space.spaces[key]
-    if isinstance(space, spaces.Tuple) and index and index[0] < len(space.spaces):
-        space, index = space.spaces[index[0]], index[1:]
+    parts = list[str]()
+    while isinstance(space, spaces.Tuple) and index and index[0] < len(space.spaces):
+        parts, space, index = [*parts, str(index[0])], space.spaces[index[0]], index[1:]
     if not isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
         return f"{text} is {space}, which is not a number"
     shape: tuple[int, ...] = space.shape or ()
     if len(index) != len(shape):
-        example = f"{text.partition('[')[0]}[{', '.join('0' * len(shape))}]" if shape else text.partition("[")[0]
-        return f"{text} of {space} is not a number; write {example}"
+        inside = ", ".join([*parts, *("0" * len(shape))])
+        return f"{text} of {space} is not a number; write {text.partition('[')[0]}{f'[{inside}]' if inside else ''}"
     if any(i >= size for i, size in zip(index, shape, strict=True)):
         return f"{text} is outside of {space}"
     return None

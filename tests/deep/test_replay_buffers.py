@@ -239,9 +239,31 @@ def test_a_seed_is_a_whole_number() -> None:
         counterfactual_replay(line(), seed=-1)
 
 
-def test_environments_with_different_machines_are_refused() -> None:
-    other = praemia.RewardMachine.from_ltlf("F(right & F left)")
-    makers = [line, lambda: praemia.MachineWrapper(Line(), side, other)]
-    vector = DummyVecEnv(makers)
-    with pytest.raises(praemia.PraemiaError, match="different machines"):
+@pytest.mark.parametrize(
+    ("other", "different"),
+    [
+        ({"machine": praemia.RewardMachine.from_ltlf("F(right & F left)")}, "machines"),
+        ({"until_done": True}, "done_states"),
+        ({"add_reward": True}, "add_reward"),
+        ({"shaping": 0.9}, "shaping"),
+    ],
+)
+def test_environments_that_differ_are_refused(other: dict[str, Any], different: str) -> None:
+    arguments = {"machine": there_and_back()} | other
+    vector = DummyVecEnv([line, lambda: praemia.MachineWrapper(Line(), side, **arguments)])
+    with pytest.raises(praemia.PraemiaError, match=f"different {different}"):
         counterfactual_replay(vector)
+
+
+@pytest.mark.parametrize("learner", [DQN, SAC, TD3, DDPG])
+def test_returns_over_several_steps_are_refused(learner: Any) -> None:
+    with pytest.raises(TypeError, match="multiple values for keyword argument 'n_steps'"):
+        learner("MultiInputPolicy", discrete_line(), n_steps=3, **counterfactual_replay(line()))
+
+
+def test_a_machine_that_begins_where_it_ends_fills_rows_too() -> None:
+    never = praemia.RewardMachine(["never"], "never", ["left", "right"], [])
+    machines = [there_and_back(), never]
+    vector = make_vec_env(lambda: praemia.MachineWrapper(Line(), side, machines, 20, until_done=True), n_envs=2, seed=0)
+    buffer = trained(SAC, vector).replay_buffer
+    assert buffer.size() == STEPS // 2 * 3  # in the states out, back and never

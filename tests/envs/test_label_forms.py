@@ -70,6 +70,24 @@ def test_every_form_labels_a_table_alike(form: str) -> None:
     }
 
 
+def test_observations_of_several_numbers_are_named_by_tuples() -> None:
+    class Pair(gymnasium.Env[Any, Any]):
+        observation_space = gymnasium.spaces.MultiDiscrete([2, 3])
+        action_space = gymnasium.spaces.MultiDiscrete([2, 3])
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            return np.array([0, 0]), {}
+
+        def step(self, action: Any) -> Any:
+            return action, 0.0, False, False, {}
+
+    env = praemia.MachineWrapper(Pair(), {(1, 2): "goal", (0, 1): "ice"}, MACHINE)
+    env.reset()
+    assert [env.step(np.array(cell))[4]["label"] for cell in ((1, 2), (0, 2), (0, 1))] == [("goal",), (), ("ice",)]
+    with pytest.raises(ModelError, match=r"labels: found \(2, 0\), outside the space"):
+        praemia.MachineWrapper(Pair(), {(2, 0): "goal"}, MACHINE)
+
+
 def test_functions_of_three_arguments_are_taken_where_there_is_no_info() -> None:
     for labels in ({"goal": lambda o, a, z: z == 15}, lambda o, a, z, there=15: ["goal"] if z == there else []):
         mdp = praemia.envs.from_gymnasium("FrozenLake-v1", labels)

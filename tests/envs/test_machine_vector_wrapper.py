@@ -8,8 +8,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box, Dict, Discrete, Tuple
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gymnasium.vector.utils import concatenate, create_empty_array
 from scipy.stats import chisquare
 
 import praemia
@@ -127,6 +129,56 @@ def test_the_same_seed_gives_the_same_steps() -> None:
         return [vector.step(np.full(NUMBER, 2))[0]["machine_state"].tolist() for _ in range(20)]
 
     assert states(1) == states(1) != states(2)
+
+
+class Pushed(Walk):
+    """A walk whose actions have several parts."""
+
+    def __init__(self, action_space: Any) -> None:
+        self.action_space = action_space
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return super().step(action["push"] if isinstance(action, dict) else action[0])
+
+
+PUSHES = Dict({"push": Discrete(3), "force": Box(0.0, 1.0, (2,))}), Tuple((Discrete(3), Box(0.0, 1.0, (2,))))
+
+
+@pytest.mark.parametrize("space", PUSHES, ids=["dictionary", "tuple"])
+@pytest.mark.parametrize("form", FORMS)
+def test_actions_may_have_several_parts_and_machines_propositions_that_they_do_not_read(form: str, space: Any) -> None:
+    machine = MACHINE.over([f"unread{i}" for i in range(30)])
+    single = SyncVectorEnv([lambda: MachineWrapper(Pushed(space), FORMS[form], machine)] * NUMBER)
+    vector = MachineVectorWrapper(SyncVectorEnv([lambda: Pushed(space)] * NUMBER), FORMS[form], machine)
+    space.seed(1)
+    np.testing.assert_equal(vector.reset(seed=2)[0], single.reset(seed=2)[0])
+    for _ in range(40):
+        actions = concatenate(space, [space.sample() for _ in range(NUMBER)], create_empty_array(space, NUMBER))
+        np.testing.assert_equal(vector.step(actions)[:4], single.step(actions)[:4])
+
+
+class Camera(gymnasium.vector.VectorWrapper):
+    """Put into ``info`` what is the same for all environments."""
+
+    def step(self, actions: Any) -> Any:
+        *step, info = self.env.step(actions)
+        return *step, info | {"fps": 30, "camera": "top", "size": [64, 48], "nested": {"gain": 0.5}}
+
+
+def test_what_info_has_for_all_environments_is_shown_to_each() -> None:
+    def labels(o: Any, a: Any, z: Any, info: dict[str, Any]) -> Any:
+        assert (info["fps"], info["camera"], info["size"], info["nested"]) == (30, "top", [64, 48], {"gain": 0.5})
+        return info["events"]
+
+    vector = MachineVectorWrapper(Camera(SyncVectorEnv([Walk] * NUMBER)), labels, MACHINE)
+    vector.reset(seed=0)
+    assert ("up",) in list(vector.step(np.full(NUMBER, 2))[4]["label"])
+
+
+def test_a_step_before_the_first_reset_is_refused() -> None:
+    vector = MachineVectorWrapper(SyncVectorEnv([Walk]), "events", MACHINE)
+    with pytest.raises(ResetNeeded, match="call reset first"):
+        vector.step(np.array([0]))
 
 
 def test_what_is_no_vector_environment_or_machine_is_refused() -> None:

@@ -471,6 +471,10 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
     "machines/potential.py": [
         ("the potential is that of the worst labels", "np.maximum.reduceat", "np.minimum.reduceat",
          f"{TAKEN}::test_potentials_in_closed_form"),
+        ("without a discount the first policy may leave for a loss",
+         "if discount < 1.0 else _staying(machine, choices)",
+         "if discount < 1.0 or _staying(machine, choices) is None else choices.first.copy()",
+         f"{TAKEN}::test_without_a_discount_it_is_best_to_stay_where_every_way_out_has_a_loss"),
     ],
     "machines/difference.py": [
         ("words are searched depth first", "waiting.popleft()", "waiting.pop()",

@@ -67,7 +67,7 @@ def test_a_machine_file_may_hold_just_a_formula(text, machine, tmp_path):
             "X F delivry)",
             "cells.yaml:7: unknown proposition 'delivry' (did you mean 'delivery'?)",
         ),
-        ('delivery)"', 'delivery"', "cells.yaml:7: formula, column 22: it ends too early"),
+        ('delivery)"', 'delivery"', "cells.yaml:7: formula, column 22: unexpected end of expression"),
         (
             "horizon",
             "  pay: frist\nhorizon",

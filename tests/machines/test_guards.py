@@ -65,9 +65,9 @@ def test_a_name_is_read_whole(name):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "ends too early"),
-        ("a &", "ends too early"),
-        ("(a | b", "ends too early"),
+        ("", "unexpected end of expression"),
+        ("a &", "unexpected end of expression"),
+        ("(a | b", "unexpected end of expression"),
         ("a b", "stopped at 'b'"),
         ("a && b", "stopped at '& b'"),
         ("a)", r"stopped at '\)'"),

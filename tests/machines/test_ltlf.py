@@ -168,13 +168,13 @@ def test_names_that_are_operators_or_hold_other_characters_are_quoted():
 @pytest.mark.parametrize(
     ("text", "column", "expected"),
     [
-        ("F(item & ", 10, "it ends too early; expected a name"),
-        ("F(item", 7, "it ends too early; expected an operator"),
+        ("F(item & ", 10, "unexpected end of expression; expected a name"),
+        ("F(item", 7, "unexpected end of expression; expected an operator"),
         ("item item", 6, "found 'item'; expected an operator"),
         ("a & | b", 5, "found '|'; expected a name"),
-        ("a U", 4, "it ends too early; expected a name"),
+        ("a U", 4, "unexpected end of expression; expected a name"),
         ("a $ b", 3, "found '$'"),
-        ("", 1, "it ends too early; expected a name"),
+        ("", 1, "unexpected end of expression; expected a name"),
     ],
 )
 def test_a_mistake_is_shown_with_a_caret_under_its_place(text, column, expected):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
 import pytest
 import strategies
 from hypothesis import given, settings
@@ -36,6 +39,65 @@ def test_the_potential_is_the_optimal_value_over_all_labels(
 ) -> None:
     machine = strategies.with_rewards(machine, low, low + 2.0)
     assert machine.potential(discount) == pytest.approx(best_of_steps(machine, discount, 50), rel=1e-12, abs=1e-12)
+
+
+def layered(rng: np.random.Generator) -> RewardMachine:
+    """Sample a machine of three layers of two states each, whose rewards are on the edges between layers."""
+    names, rules = [f"q{i}" for i in range(6)], []
+    for here, when in product(range(6), ("!a & !b", "a & !b", "b")):
+        layer = here // 2 * 2
+        targets = rng.permutation(np.arange(layer, 6))[: rng.integers(1, 4)].tolist()
+        probs = rng.dirichlet(np.ones(len(targets))).tolist()
+        rewards = [0.0 if there < layer + 2 else float(rng.choice([-5, -1, 0, 1, 3])) for there in targets]
+        outs = zip(targets, probs, rewards, strict=True)
+        to = {names[there]: {"probability": p, "reward": reward} for there, p, reward in outs}
+        rules.append({"from": names[here], "when": when, "to": to})
+    return RewardMachine(names, "q0", ["a", "b"], rules)
+
+
+def best_of_policies(machine: RewardMachine, discount: float) -> np.ndarray:
+    """Return the largest sum of rewards from each state over all policies, by doubling the number of steps."""
+    best = np.full(machine.num_states, -np.inf)
+    for policy in product(*map(machine.possible_outcomes, machine.states)):
+        probs, total = np.zeros((len(policy), len(policy))), np.zeros(len(policy))
+        for here, outcomes in enumerate(policy):
+            for out in outcomes:
+                probs[here, machine.index[out.target]] += discount * out.probability
+                total[here] += out.probability * out.reward.mean
+        for _ in range(50):
+            total, probs = total + probs @ total, probs @ probs
+        best = np.maximum(best, total)
+    return best
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.999999, 1.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_potential_is_the_value_of_the_best_policy_also_at_and_near_a_discount_of_1(
+    seed: int, discount: float
+) -> None:
+    machine = layered(np.random.default_rng(seed))
+    assert machine.potential(discount) == pytest.approx(best_of_policies(machine, discount), rel=1e-9, abs=1e-9)
+
+
+def test_without_a_discount_it_is_best_to_stay_where_every_way_out_has_a_loss() -> None:
+    loss = {"from": "b", "when": "true", "to": "c", "reward": -5}
+    tempted = RewardMachine(["a", "b", "c"], "a", ["x"], [{"from": "a", "when": "!x", "to": "b", "reward": 1}, loss])
+    assert tempted.potential(1.0).tolist() == [0.0, -5.0, 0.0]
+    rules = [
+        {"from": "a", "when": "true", "to": "b"},
+        {"from": "b", "when": "!x", "to": "c", "reward": 1},
+        {"from": "b", "when": "x", "to": "a"},
+        {"from": "c", "when": "true", "to": "d", "reward": -5},
+    ]
+    assert RewardMachine(["a", "b", "c", "d"], "a", ["x"], rules).potential(1.0).tolist() == [0.0, 0.0, -5.0, 0.0]
+
+
+@pytest.mark.parametrize("rest", [1e-3, 1e-6, 1e-9])  # 1 − γ
+def test_the_potential_is_exact_near_a_discount_of_1(rest: float) -> None:
+    there, back = {"from": "a", "when": "x", "to": "b", "reward": 1}, {"from": "b", "when": "!x", "to": "a"}
+    g = 1.0 - rest
+    expected = [1.0 / (1.0 - g * g), g / (1.0 - g * g)]
+    assert RewardMachine(["a", "b"], "a", ["x"], [there, back]).potential(g) == pytest.approx(expected, rel=1e-6)
 
 
 def test_potentials_in_closed_form() -> None:

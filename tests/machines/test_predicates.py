@@ -67,7 +67,7 @@ def test_a_batch_is_every_step_by_itself(texts: list[str], size: int, seed: int)
     actions = rng.integers(-3, 4, size)
     labels = predicates({f"p{i}": text for i, text in enumerate(texts)}, names=NAMES)
     each = [labels(*step) for step in zip(before, actions, after, strict=True)]
-    together = labels.batch(before, actions, after)
+    together = labels.batch(before, actions, after, size)
     assert together.dtype == bool
     assert together.tolist() == [[name in label for name in labels.texts] for label in each]
 
@@ -81,10 +81,16 @@ def test_dictionaries_tuples_and_arrays_are_read_by_key_and_index() -> None:
     assert labels(low, 0, high) == {"up"}
     assert labels(high, 0, low) == {"deep"}  # 1 − 2 is below 0, though the image has no sign
     stacked = [{key: np.stack([one[key], two[key]]) for key in low} for one, two in ((low, high), (high, low))]
-    assert labels.batch(stacked[0], np.array([0, 1]), stacked[1]).tolist() == [[False, True], [True, False]]
+    assert labels.batch(stacked[0], np.array([0, 1]), stacked[1], 2).tolist() == [[False, True], [True, False]]
     pair = predicates({"p": "observation[1] == 3"})
     pair.require_spaces(Tuple((Discrete(2), Discrete(4))), Discrete(2))
     assert pair((0, 0), 0, (0, 3)) == {"p"}
+    nested = predicates({"p": "observation[1, 0] > 0 and observation[2, 0] == 1", "q": "before.observation[1, 1] > 0"})
+    nested.require_spaces(Tuple((Discrete(2), Box(-1, 1, (2,)), Tuple((Discrete(2),)))), Discrete(2))
+    steps = [(0, np.array([-1.0, 1.0]), (1,)), (0, np.array([1.0, 0.0]), (1,))]
+    assert nested(steps[0], 0, steps[1]) == {"p", "q"}
+    together = [(np.zeros(2), np.stack([one[1], one[1]]), (np.ones(2),)) for one in steps]
+    assert nested.batch(together[0], ({"a": np.zeros(2)},), together[1], 2).tolist() == [[True, True]] * 2
     assert predicates({"p": "observation == 5"})(0, 0, np.int64(5)) == {"p"}
 
 
@@ -103,22 +109,22 @@ def test_division_by_zero_holds_as_in_arithmetic_with_infinity() -> None:
     [
         ("xx < 1", "column 1", "unknown name 'xx' (did you mean 'x'?)"),
         ("1 < before.q", "column 5", "unknown name 'q'"),
-        ("abs(x) < 1", "column 4", "found '(x)'; expected an operator (and or <"),
+        ("abs(x) < 1", "column 4", "found '(x)': functions cannot be called; expected an operator (and or <"),
         ("x.real < 1", "column 2", "found '.real'; expected an operator"),
         ("x = 1", "column 3", "found '='; expected an operator (and or < <= > >= == !="),
         ("x", "column 1", "this is a number; compare it"),
         ("x < 1 and y", "column 11", "this is a number; compare it"),
         ("(x < 1) + 1 > 0", "column 2", "this is true or false, not a number"),
         ("(0 < x) <= 1", "column 2", "this is true or false, not a number"),
-        ("x <", "column 4", "it ends too early; expected a name, a number or '('"),
-        ("(x < 1", "column 7", "it ends too early; expected an operator"),
+        ("x <", "column 4", "unexpected end of expression; expected a name, a number or '('"),
+        ("(x < 1", "column 7", "unexpected end of expression; expected an operator"),
         ("x < 1 y", "column 7", "found 'y'; expected an operator"),
         ("x < 1 and\ny # 2", "line 2, column 3", "found '#'"),
         ("before.action == 1", "column 8", "found 'action'; expected the name of a number of the observation before"),
         ("before < 1", "column 1", "found 'before'; expected the name of a number of the observation before"),
         ("observation[-1] < 0", "column 13", "found '-1'; expected an index, an integer from 0"),
         (" + ".join("x" * 300) + " < 1", "column 801", "more than 400 names, numbers and operators"),
-        ("", "column 1", "it ends too early"),
+        ("", "column 1", "unexpected end of expression"),
     ],
 )
 def test_a_mistake_has_its_place(text: str, place: str, message: str) -> None:
@@ -140,6 +146,17 @@ def test_a_mistake_has_its_place(text: str, place: str, message: str) -> None:
 def test_names_are_checked_against_the_spaces(text: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         predicates({"p": text}).require_spaces(Box(-1, 1, (2,)), Discrete(3))
+
+
+def test_an_index_into_a_tuple_says_what_is_missing() -> None:
+    space = Dict({"t": Tuple((Discrete(2), Box(-1, 1, (2, 2))))})
+    for text, message in (
+        ("t[1] > 0", r"write t\[1, 0, 0\]"),
+        ("t[0, 3] > 0", r"write t\[0\]"),
+        ("t[2] > 0", "not a number"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            predicates({"p": text}).require_spaces(space, Discrete(2))
 
 
 def test_text_is_not_a_number() -> None:

@@ -90,10 +90,10 @@ def test_operators_bind_as_documented(text, means):
         ("!(a b) c", 1, "'!' takes guards, not sequences or repetitions"),
         ("(a*) & b", 6, "'&' takes guards"),
         ("!!(a+)", 2, "'!' takes guards"),
-        ("a & ", 5, "it ends too early; expected a name"),
+        ("a & ", 5, "unexpected end of expression; expected a name"),
         ("a b)", 4, "found ')'; expected"),
         ("* a", 1, "found '*'; expected a name"),
-        ("", 1, "it ends too early"),
+        ("", 1, "unexpected end of expression"),
     ],
 )
 def test_a_mistake_is_shown_with_a_caret_under_its_place(text, column, message):

@@ -76,5 +76,5 @@ def test_a_state_has_one_else():
 
 
 def test_overlapping_guards_are_an_error_that_names_first_match():
-    with pytest.raises(ModelError, match=r"rules 'a' and 'b' both match the label \{a, b\}.*\(first_match: true\)"):
+    with pytest.raises(ModelError, match=r"rules 'a' and 'b' both match the label \{a, b\}.*set first_match=True"):
         machine([parse_guard("a"), parse_guard("b")])

@@ -25,6 +25,9 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
     that state, and terminated if the episode would have ended there (``until_done``). Stage rewards and shaping are
     those of that state. A time limit does not count as termination, as always in stable-baselines3.
 
+    Among the arguments is ``n_steps=1``, because counterfactual steps do not follow each other: a learner to which
+    another number is given is refused by Python.
+
     ``buffer_size`` counts everything stored: with M machine states a buffer of a million holds a million / M
     steps of the environment. ``learning_starts`` and ``train_freq`` count steps of the environment, as always.
 

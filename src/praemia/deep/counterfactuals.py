@@ -23,10 +23,11 @@ def view_of(env: Any) -> MachineView:
             f"{env} shows no machine; expected a praemia.MachineWrapper or a praemia.envs.TaskEnv, or a vector "
             "environment of these"
         ) from None
-    first: MachineView = views[0]
-    if any(view.machines != first.machines for view in views):
-        raise ParameterError("the environments have different machines; counterfactual experience needs the same ones")
-    return first
+    for what in ("machines", "done_states", "add_reward", "shaping"):
+        if any(getattr(view, what) != getattr(views[0], what) for view in views):
+            raise ParameterError(f"the environments have different {what}; counterfactual experience needs equal ones")
+    view: MachineView = views[0]
+    return view
 
 
 class ImaginedStep(NamedTuple):
@@ -42,13 +43,14 @@ class ImaginedStep(NamedTuple):
 class Counterfactuals:
     """Sample what a step would have been in each other machine state.
 
-    States in which episodes end are left out: no step starts there. All steps have the same number of others.
+    States in which episodes end are left out, except initial ones: no step starts there. All steps have the same number
+    of others.
     """
 
     def __init__(self, view: MachineView, seed: int = 0) -> None:
         self.view = view
         self._rng = np.random.default_rng(seed)
-        self._sources = [m for m in range(len(view.states)) if m not in view.done_states]
+        self._sources = [m for m in range(len(view.states)) if m not in view.done_states or m in view.initials]
 
     def of(self, state: Any, next_state: Any, info: dict[str, Any]) -> list[ImaginedStep]:
         """Return the step from ``state`` to ``next_state``, with its ``info``, in all other machine states."""

@@ -17,7 +17,7 @@ from praemia.errors import ParameterError
 def arguments(view: MachineView, space: spaces.Space[Any], seed: int) -> dict[str, Any]:
     """Return the arguments of a learner that make it use the buffer for observations of a space."""
     kind = CounterfactualDictReplayBuffer if isinstance(space, spaces.Dict) else CounterfactualReplayBuffer
-    return {"replay_buffer_class": kind, "replay_buffer_kwargs": {"view": view, "seed": seed}}
+    return {"replay_buffer_class": kind, "replay_buffer_kwargs": {"view": view, "seed": seed}, "n_steps": 1}
 
 
 class CounterfactualReplayBuffer(ReplayBuffer):

@@ -22,7 +22,7 @@ from praemia.envs.black_box import require_env
 from praemia.envs.indexing import FiniteIndex
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError, located
 from praemia.labels import Predicates
-from praemia.machines.labels import Label, Labelling, Labels, as_labelling, by_proposition
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 
@@ -137,7 +137,7 @@ def _check_wrappers(env: gymnasium.Env[Any, Any], name: str) -> None:
 
 def _own_terms(labels: Labels, observations: FiniteIndex, actions: FiniteIndex) -> Labelling:
     """Return the labels of transitions between indices, from a function or dictionary in the environment's terms."""
-    if isinstance(labels, Mapping) and by_proposition(labels) is None:
+    if isinstance(labels, Mapping) and not any(map(callable, labels.values())):
         with located("labels"):
             labels = {observations.number(o): names for o, names in labels.items()}  # type: ignore[assignment]
     if isinstance(labels, Predicates):

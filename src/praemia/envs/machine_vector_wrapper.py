@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import compress
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
-from numpy.typing import NDArray
 
 from praemia.envs.machine_wrapper import STREAM, beside, with_machine_state
 from praemia.envs.step_labels import LabelsOfSteps, StepLabeller
-from praemia.errors import ModelError
+from praemia.errors import ModelError, SizeError
 from praemia.labels import Predicates
+from praemia.machines.arrays import DenseMachine
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import require_machine
@@ -59,9 +61,7 @@ class MachineVectorWrapper(VectorWrapper):
         self.machine, self._labels = machine, labels
         own = {name: getattr(envs, f"single_{name}") for name in ("observation_space", "action_space")}
         self._label = StepLabeller(labels, machine, SimpleNamespace(**own))
-        self._arrays = machine.to_arrays(machine.propositions)
-        # Arrays have mean rewards: those with chance in them are sampled.
-        self._sampler = None if all(r.is_constant for r in machine.rewards) else MachineSampler(machine)
+        self._arrays, self._sampler = _arrays_of(machine), MachineSampler(machine)
         self.single_observation_space = with_machine_state(envs.single_observation_space, machine.num_states)
         self.observation_space = batch_space(self.single_observation_space, envs.num_envs)
         self._mode = getattr(envs.metadata.get("autoreset_mode"), "name", "NEXT_STEP")
@@ -69,7 +69,8 @@ class MachineVectorWrapper(VectorWrapper):
         self._initial = machine.index[machine.initial]
         self._states = np.full(envs.num_envs, self._initial)
         self._resets = np.zeros(envs.num_envs, dtype=bool)  # whether the next step only resets
-        self._sets: dict[int, Label] = {}
+        self._codes: dict[Label, int] = {}
+        self._last: Any = None
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode in all environments, or in those of ``options["reset_mask"]``."""
@@ -80,10 +81,12 @@ class MachineVectorWrapper(VectorWrapper):
             self._rng = np.random.default_rng((*seeds, STREAM))
         self._states[mask], self._resets[mask] = self._initial, False
         self._last = deepcopy(observations)
-        return self._shown(observations), self._with_machine(info, np.zeros(self.num_envs, dtype=np.int64))
+        return self._shown(observations), self._with_machine(info, [frozenset()] * self.num_envs)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Play a step of each environment; labels move the machines, which determine the rewards."""
+        if self._last is None:
+            raise ResetNeeded("a step before the first reset; call reset first")
         observations, env_rewards, terminated, truncated, info = self.env.step(actions)
         done, live = np.asarray(terminated) | np.asarray(truncated), ~self._resets
         ends_now = done if self._mode == "SAME_STEP" else np.zeros_like(done)
@@ -103,16 +106,21 @@ class MachineVectorWrapper(VectorWrapper):
         self._last = deepcopy(observations)
         return self._shown(observations), rewards, terminated, truncated, self._with_machine(info, labels)
 
-    def _move(self, labels: NDArray[np.int64]) -> tuple[Any, Any]:
+    def _move(self, labels: list[Label]) -> tuple[Any, Any]:
         """Return the next machine states and the rewards of a step with these labels."""
-        if self._sampler is None:
-            return self._arrays.step(self._states, labels, self._rng)
-        pairs = zip(self._states.tolist(), labels.tolist(), strict=True)
-        states, rewards = zip(*(self._sampler.step(m, self._set(bits), self._rng) for m, bits in pairs), strict=True)
+        if self._arrays is not None:
+            names = self._arrays.propositions
+            for label in {*labels} - self._codes.keys():
+                self._codes[label] = sum(1 << i for i, name in enumerate(names) if name in label)
+            return self._arrays.step(self._states, [self._codes[label] for label in labels], self._rng)
+        pairs = zip(self._states.tolist(), labels, strict=True)
+        states, rewards = zip(*(self._sampler.step(m, label, self._rng) for m, label in pairs), strict=True)
         return np.array(states), np.array(rewards)
 
-    def _labels_of(self, actions: Any, observations: Any, info: dict[str, Any], live: Any, ends_now: Any) -> Any:
-        """Return the label of each environment's step as bits, int64[N]; 0 where the step only resets."""
+    def _labels_of(
+        self, actions: Any, observations: Any, info: dict[str, Any], live: Any, ends_now: Any
+    ) -> list[Label]:
+        """Return the label of each environment's step; none where the step only resets."""
         space, ended = self.env.single_observation_space, np.flatnonzero(ends_now).tolist()
         if ended:  # their observations are those after the reset
             parts = list(iterate(self.env.observation_space, observations))
@@ -120,40 +128,40 @@ class MachineVectorWrapper(VectorWrapper):
                 parts[i] = info["final_obs"][i]
             room: Any = create_empty_array(space, self.num_envs)
             observations = concatenate(space, parts, room)
-        bit = {name: 1 << i for i, name in enumerate(self.machine.propositions)}
         if isinstance(self._labels, Predicates):
-            weights = np.array([bit[name] for name in self._labels.texts], dtype=np.int64)
-            held = self._labels.batch(self._last, actions, observations)
-            return np.where(live, np.where(held, weights, 0).sum(axis=-1), 0)
+            held = self._labels.batch(self._last, actions, observations, self.num_envs) & live[:, None]
+            return [frozenset(compress(self._labels.texts, row)) for row in held.tolist()]
         before, after = (iterate(self.env.observation_space, batch) for batch in (self._last, observations))
-        labels = np.zeros(self.num_envs, dtype=np.int64)
+        labels = [frozenset[str]()] * self.num_envs
         for i, step in enumerate(zip(before, iterate(self.env.action_space, actions), after, strict=True)):
             if live[i]:
-                own = _info_of(info["final_info"] if i in ended else info, i)
-                labels[i] = sum(bit[name] for name in self._label(*step, own))
+                labels[i] = self._label(*step, _info_of(info["final_info"] if i in ended else info, i, self.num_envs))
         return labels
-
-    def _set(self, bits: int) -> Label:
-        """Return a label as a set."""
-        if bits not in self._sets:
-            names = self.machine.propositions
-            self._sets[bits] = frozenset(name for i, name in enumerate(names) if bits >> i & 1)
-        return self._sets[bits]
 
     def _shown(self, observations: Any) -> dict[str, Any]:
         return beside(observations, self._states.astype(np.int64))
 
-    def _with_machine(self, info: dict[str, Any], labels: NDArray[np.int64]) -> dict[str, Any]:
+    def _with_machine(self, info: dict[str, Any], labels: list[Label]) -> dict[str, Any]:
         texts = np.empty(self.num_envs, dtype=object)
-        texts[:] = [tuple(sorted(self._set(bits))) for bits in labels.tolist()]
+        texts[:] = [tuple(sorted(label)) for label in labels]
         return {**info, "label": texts, "machine_state": np.array(self.machine.states)[self._states]}
 
 
-def _info_of(info: dict[str, Any], i: int) -> dict[str, Any]:
-    """Return the ``info`` of one environment; in that of all, ``_key`` says who has a key."""
-    values = {key: value for key, value in info.items() if not (key.startswith("_") and key[1:] in info)}
-    return {
-        key: _info_of(value, i) if isinstance(value, dict) else value[i]
-        for key, value in values.items()
-        if f"_{key}" not in info or info[f"_{key}"][i]
-    }
+def _arrays_of(machine: RewardMachine) -> DenseMachine | None:
+    """Return a machine as arrays; None where they are too large, or where rewards are random: arrays have means."""
+    try:
+        return machine.to_arrays(sorted(machine.reads)) if all(r.is_constant for r in machine.rewards) else None
+    except SizeError:
+        return None
+
+
+def _info_of(info: Any, i: int, size: int) -> Any:
+    """Return what one environment has of the ``info`` of all, in which ``_key`` says who has a key.
+
+    What is no list or array over all environments is the same for each.
+    """
+    if isinstance(info, dict):
+        names = [key for key in info if not (key.startswith("_") and key[1:] in info)]
+        return {key: _info_of(info[key], i, size) for key in names if info.get(f"_{key}", [True] * size)[i]}
+    shape = info.shape if isinstance(info, np.ndarray) else (len(info),) if isinstance(info, list | tuple) else ()
+    return info[i] if shape[:1] == (size,) else info

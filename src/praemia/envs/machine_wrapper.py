@@ -267,13 +267,17 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
 
 
 def _require_stages(stage_rewards: Mapping[Any, Any], machines: Sequence[RewardMachine]) -> None:
-    """Refuse stage rewards whose keys are no states or edges, or whose values are no functions."""
+    """Refuse stage rewards whose keys are no states or edges of a machine, or whose values are no functions."""
     for key, function in stage_rewards.items():
-        states = (key,) if isinstance(key, str) else key
-        if not isinstance(states, tuple) or not 1 <= len(states) <= 2:
+        if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
             raise ModelError(f"stage_rewards: found the key {key!r}; expected a state, or an edge (state, target)")
-        for state in states:
-            if not any(state in machine.index for machine in machines):
-                raise unknown_name("machine state", state, [name for machine in machines for name in machine.states])
+        source = key if isinstance(key, str) else key[0]
+        own = [machine for machine in machines if source in machine.index]
+        if not own:
+            raise unknown_name("machine state", source, [name for machine in machines for name in machine.states])
+        targets = {out.target for m in own for outcomes in m.possible_outcomes(source) for out in outcomes}
+        if source != key and key[1] not in targets:
+            known = ", ".join(map(repr, sorted(targets)))
+            raise ModelError(f"stage_rewards: no label leads from {source!r} to {key[1]!r}; it may lead to {known}")
         if not callable(function):
             raise ModelError(f"stage_rewards: {key!r} has {function!r}; expected a function (o, a, o', info) → number")

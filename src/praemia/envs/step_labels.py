@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, TypeAlias
 
 from praemia.envs.indexing import FiniteIndex
-from praemia.errors import FileError, ModelError, ParameterError, did_you_mean, located
+from praemia.errors import FileError, ModelError, ParameterError, located
 from praemia.labels import Predicates
-from praemia.machines.labels import Label, as_label, by_proposition
+from praemia.machines.labels import Label, as_label, read_labels
 from praemia.machines.machine import RewardMachine
 
 StepLabels: TypeAlias = Callable[[Any, Any, Any, dict[str, Any]], str | Iterable[str]]
@@ -33,19 +32,13 @@ class StepLabeller:
     """
 
     def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any = None) -> None:
-        self._function = _function_of(labels)
+        function, table, self.declared = read_labels(labels)
         self._propositions, self.met = machine.propositions, {frozenset[str]()}
-        self.declared: Label | None = None
         if isinstance(labels, Predicates):
+            self.declared = labels.propositions
             if env is not None:
                 labels.require_spaces(env.observation_space, env.action_space)
-            self.declared = labels.propositions
-        elif isinstance(labels, Mapping):
-            functions = by_proposition(labels)
-            if functions is None and env is not None:
-                _require_elements(labels, env.observation_space)
-            values = labels if functions else labels.values()
-            self.declared = frozenset().union(*(as_label(value, "a label") for value in values))
+        self._function = function or _by_next(table or {}, None if env is None else env.observation_space)
         as_label(sorted(self.declared or ()), "labels: their dictionary", self._propositions)
 
     def __call__(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
@@ -64,45 +57,28 @@ class StepLabeller:
         return label  # type: ignore[no-any-return]
 
 
-def _function_of(labels: LabelsOfSteps) -> StepLabels:
-    """Return labels of any form as a function (observation, action, next observation, info) → propositions."""
-    if isinstance(labels, str):
-        return partial(_from_info, labels)
-    if isinstance(labels, Mapping):
-        return by_proposition(labels) or partial(_from_table, dict(labels))
-    if not callable(labels):
-        raise ModelError(
-            f"labels={labels!r}; expected a function (o, a, o', info) -> propositions, a dictionary from next "
-            "observations to propositions or from propositions to functions, praemia.labels.predicates, or the key of "
-            "info that holds them"
-        )
-    return labels
-
-
-def _require_elements(observations: Iterable[Any], space: Any) -> None:
-    """Refuse an observation that a finite space does not have: its label would never occur."""
+def _by_next(table: Mapping[Any, Label], space: Any) -> Callable[..., Label]:
+    """Return labels by next observation as a function; refuse observations that a finite space does not have."""
+    nothing, by_index = frozenset[str](), dict[int, Label]()
     try:
         index = FiniteIndex(space)
     except ModelError:  # not finite: anything may be observed
-        return
-    with located("labels"):
-        for observation in observations:
-            index.number(observation)
+        index = None
+    if index is not None:
+        with located("labels"):
+            by_index = {index.number(o): label for o, label in table.items()}
 
+    def label(o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
+        try:
+            return table.get(o_next, nothing)
+        except TypeError:
+            if index is not None:
+                return by_index.get(index.number(o_next), nothing)
+            raise ModelError(
+                f"labels by next observation, and {brief(o_next)} is not hashable; give a function (o, a, o', info)"
+            ) from None
 
-def _from_table(table: dict[Any, Any], o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> str | Iterable[str]:
-    try:
-        return table.get(o_next, ())  # type: ignore[no-any-return]
-    except TypeError:
-        raise ModelError(
-            f"labels by next observation, and {brief(o_next)} is not hashable; give a function (o, a, o', info)"
-        ) from None
-
-
-def _from_info(key: str, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> str | Iterable[str]:
-    if key not in info:
-        raise ModelError(f"labels={key!r}, and the info of a step has no such entry{did_you_mean(key, info)}")
-    return info[key]  # type: ignore[no-any-return]
+    return label
 
 
 class TraceRecorder:

@@ -124,11 +124,9 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
 
 def _require_small(machine: RewardMachine, names: tuple[str, ...], most: int) -> None:
     """Refuse lists of propositions that are not complete, or for which arrays of ``most`` outcomes are too large."""
-    for name in machine.propositions:
+    for name in sorted(machine.reads):
         if name not in names:
-            raise ModelError(
-                f"the machine's proposition {name!r} is not listed; list all: {list(machine.propositions)}"
-            )
+            raise ModelError(f"the machine reads the proposition {name!r}, which is not listed; add it")
     if len(names) > MAX_PROPOSITIONS:
         raise SizeError(
             f"arrays over {len(names)} propositions, with 2^{len(names)} labels; at most {MAX_PROPOSITIONS} are "

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,10 +100,60 @@ class Labelling:
         return frozenset().union(*(rule.propositions for rule in self.rules))
 
 
-StepFunction: TypeAlias = Callable[..., object]
+StepFunction: TypeAlias = Callable[..., Any]
 Labels: TypeAlias = (
     Labelling | Iterable[LabelRule] | LabelFunction | Mapping[int, str | Iterable[str]] | Mapping[str, StepFunction]
 )
+
+
+class GivenLabels(NamedTuple):
+    """Labels of steps (o, a, o', info), from one of the forms that users give them in.
+
+    ``function`` returns the propositions of a step; it is None where a ``table`` has those of each next observation.
+    ``declared`` are the propositions that labels can have; None where that is not known beforehand.
+    """
+
+    function: StepFunction | None
+    table: Mapping[Any, Label] | None
+    declared: Label | None
+
+
+def read_labels(labels: object, takes_info: Callable[[StepFunction], StepFunction] = lambda own: own) -> GivenLabels:
+    """Read labels of steps; ``takes_info`` changes each function of the user's."""
+    if isinstance(labels, str):
+        return GivenLabels(partial(_from_info, labels), None, None)
+    if callable(labels):
+        return GivenLabels(takes_info(labels), None, None)
+    if not isinstance(labels, Mapping):
+        raise ModelError(
+            f"labels={labels!r}; expected a function (o, a, o', info) -> propositions, a dictionary from next "
+            "observations to propositions or from propositions to functions, praemia.labels.predicates, or the key of "
+            "info that holds them"
+        )
+    kinds = {callable(value): key for key, value in labels.items()}
+    if True not in kinds:
+        table = {o: as_label(names, "a label") for o, names in labels.items()}
+        return GivenLabels(None, table, frozenset().union(*table.values()))
+    if False in kinds:
+        raise ModelError(
+            f"labels: {kinds[True]!r} has a function and {kinds[False]!r} has none; expected functions by proposition, "
+            "or propositions by next observation"
+        )
+    for name in labels:
+        if not isinstance(name, str):
+            raise ModelError(f"labels: {name!r} has a function; expected a proposition, a text, before a function")
+    functions = [(name, takes_info(function)) for name, function in labels.items()]
+    return GivenLabels(
+        lambda o, a, z, info: frozenset([name for name, holds in functions if holds(o, a, z, info)]),
+        None,
+        frozenset(labels),
+    )
+
+
+def _from_info(key: str, o: Any, a: Any, o_next: Any, info: Mapping[str, Any]) -> Any:
+    if key not in info:
+        raise ModelError(f"labels={key!r}, and the info of a step has no such entry{did_you_mean(key, info)}")
+    return info[key]
 
 
 def as_labelling(labels: Labels) -> Labelling:
@@ -117,13 +168,11 @@ def as_labelling(labels: Labels) -> Labelling:
             f"labels={labels!r} would be an entry of info, which a table of transitions does not have; give label "
             "rules, a function (o, a, o') -> propositions, or a dictionary"
         )
-    if isinstance(labels, Mapping):
-        if by_proposition(labels) is None:
-            return Labelling(tuple(LabelRule(names, target=o) for o, names in labels.items()))  # type: ignore[arg-type]
-        functions = {name: _without_info(function) for name, function in labels.items()}  # type: ignore[arg-type]
-        return Labelling(function=lambda o, a, z: [name for name, holds in functions.items() if holds(o, a, z)])  # type: ignore[misc]
-    if callable(labels):
-        return Labelling(function=_without_info(labels))
+    if isinstance(labels, Mapping) or callable(labels):
+        label, table, _ = read_labels(labels, _with_or_without_info)
+        if label is not None:
+            return Labelling(function=lambda o, a, z: label(o, a, z, {}))
+        return Labelling(tuple(LabelRule(names, target=o) for o, names in (table or {}).items()))
     rules = tuple(labels) if isinstance(labels, Iterable) else (labels,)
     for rule in rules:
         if not isinstance(rule, LabelRule):
@@ -134,32 +183,15 @@ def as_labelling(labels: Labels) -> Labelling:
     return Labelling(rules)
 
 
-def by_proposition(labels: Mapping[Any, Any]) -> Callable[[Any, Any, Any, Any], Label] | None:
-    """Return the labels of a dictionary from propositions to functions (o, a, o', info); None if it holds none."""
-    kinds = {callable(value): key for key, value in labels.items()}
-    if True not in kinds:
-        return None
-    if False in kinds:
-        raise ModelError(
-            f"labels: {kinds[True]!r} has a function and {kinds[False]!r} has none; expected functions by proposition, "
-            "or propositions by next observation"
-        )
-    for name in labels:
-        if not isinstance(name, str):
-            raise ModelError(f"labels: {name!r} has a function; expected a proposition, a text, before a function")
-    functions = tuple(labels.items())
-    return lambda o, a, o_next, info: frozenset([name for name, holds in functions if holds(o, a, o_next, info)])
-
-
-def _without_info(function: StepFunction) -> LabelFunction:
-    """Return a function of (o, a, o'): itself, unless it cannot be called without ``info``."""
+def _with_or_without_info(function: StepFunction) -> StepFunction:
+    """Return a function of (o, a, o', info), from one that may take three arguments only."""
     try:
         signature(function).bind(None, None, None)
     except TypeError:
-        return lambda o, a, z: function(o, a, z, {})  # type: ignore[return-value]
+        return function
     except ValueError:  # a built-in function does not say what it takes
         pass
-    return function  # type: ignore[return-value]
+    return lambda o, a, z, info: function(o, a, z)
 
 
 def several(what: str, names: Iterable[str]) -> tuple[str, ...]:

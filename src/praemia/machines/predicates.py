@@ -132,7 +132,7 @@ class PredicateParser:
             known = [*self._names, OBSERVATION, ACTION]
             raise self._mistake(f"unknown name {key!r}{did_you_mean(key, known)}", token.place)
         self.references.append(Reference(token.text, token.place, is_before, key, index, word == ACTION))
-        pick = partial(_value, key, (index[0] if len(index) == 1 else index) if index else None)
+        pick = partial(_value, key, index)
         if word == ACTION:
             return _Part(lambda o, a, z: pick(a), False, token.place)
         return _Part((lambda o, a, z: pick(o)) if is_before else (lambda o, a, z: pick(z)), False, token.place)
@@ -146,12 +146,14 @@ class PredicateParser:
         return tuple(map(int, parts))
 
 
-def _value(key: str | None, index: Any, element: Any) -> Any:
+def _value(key: str | None, index: tuple[int, ...], element: Any) -> Any:
     """Return a number of an observation or an action. Integers are exact; others keep the environment's precision."""
     if key is not None:
         element = element[key]
-    if index is not None:
-        element = element[index]
+    while index and isinstance(element, tuple):
+        element, index = element[index[0]], index[1:]
+    if index:
+        element = element[index if len(index) > 1 else index[0]]
     kind = getattr(element, "dtype", None)
     if kind is None or kind.kind == "f":
         return element

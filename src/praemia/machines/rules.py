@@ -206,8 +206,7 @@ def _require_exclusive(state: str, rules: Sequence[Rule], functions: Booleans) -
             label = functions.example(functions.both(functions.function(first.guard), function))
             raise RuleError(
                 f"state {state!r}: rules {str(first.guard)!r} and {str(rule.guard)!r} both match the label "
-                f"{format_label(label)}; make their guards exclude each other, or take the first that holds "
-                "(first_match: true)",
+                f"{format_label(label)}; make the guards mutually exclusive, or set first_match=True",
                 rule,
             )
         earlier = functions.either(earlier, function)

@@ -251,12 +251,15 @@ class _Parser:
         language, text = self._language, self._text
         at_end = place >= len(text.rstrip())
         place = len(text) if at_end else place
+        rest = text[place : place + SHOWN]
+        end = "unexpected end of expression"
         if not language.operand:
-            stop = "it ends too early" if at_end else f"stopped at {text[place : place + SHOWN]!r}"
+            stop = end if at_end else f"stopped at {rest!r}"
             return ModelError(f"{language.kind} {text!r}: {stop}; expected propositions joined by & | ! and brackets")
-        operator = language.operator.removesuffix(" or the end") if at_end else language.operator
-        stop = "it ends too early" if at_end else f"found {text[place : place + SHOWN].split(maxsplit=1)[0]!r}"
-        expected = language.operand if self._wants_operand else operator
+        stop, expected = end if at_end else f"found {rest.split(maxsplit=1)[0]!r}", language.operand
+        if not self._wants_operand:
+            stop += ": functions cannot be called" if rest.startswith("(") else ""
+            expected = language.operator.removesuffix(" or the end") if at_end else language.operator
         return mistake(self._kind, text, place, f"{stop}; expected {expected}")
 
 
