@@ -53,7 +53,7 @@ REFUSED = [
     ("convert warehouse-3 t.yaml --pay each", "'warehouse-3' is a built-in task"),
     ("convert warehouse-3 t.yaml --from hoa", "'warehouse-3' is a built-in task"),
     # machine
-    ('machine "F(item &" -o m.yaml', "column 9: it ends too early"),
+    ('machine "F(item &" -o m.yaml', "column 9: unexpected end of expression"),
     ('machine "!(a b)" --regex -o m.yaml', "'!' takes guards"),
     (f"machine {FETCH} --trace itm -o m.yaml", "did you mean 'item'"),
     (f"machine {FETCH} --trace 'item; \"x' -o m.yaml", "are all quotes closed?"),

@@ -192,7 +192,7 @@ def test_an_experiment_with_steps_shows_values_beside_published_figures(tmp_path
 
 def test_the_report_of_a_large_league_plots_a_task_of_each_kind_and_stays_small(tmp_path: Path) -> None:
     asked = load_experiment("league", Changes(learners=["ucbvi-prm", "headroom"], runs=2, episodes=20))
-    kinds = ("chain", "lock", "queue")
+    kinds = ("chain", "lock", "maze")
     kept = [s for s in asked.groups[0].settings if s.kind in kinds and int(s.task.name[-3:]) < 309]
     asked = replace(asked, groups=(replace(asked.groups[0], settings=tuple(kept), claims=()),))
     store = Store.create(tmp_path / "store")
