@@ -27,7 +27,7 @@ from praemia.errors import (
     require_distribution,
 )
 from praemia.files.boxes import box_propositions, build_box, is_box
-from praemia.files.formats.events import MULTIAGENT_KEYS, build_multiagent, machine_of_rules
+from praemia.files.formats.events import MULTIAGENT_KEYS, build_multiagent
 from praemia.files.schema import (
     FORMULA_KEYS,
     FormulaPart,
@@ -39,7 +39,7 @@ from praemia.files.schema import (
     PatternPart,
     TaskFile,
 )
-from praemia.files.source import DataPath, Source, parse_source, read_text, validate
+from praemia.files.source import DataPath, Source, machine_of_rules, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from
 from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
