@@ -448,8 +448,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("machines with the same outcomes on other labels are equal", " and self.diagrams.is_same_as(other.diagrams)",
          "", f"{EQUAL}::test_machines_are_equal_exactly_if_they_do_the_same_on_every_label "
          f"{EQUAL}::test_whatever_a_machine_does_otherwise_makes_it_another"),
-        ("a formula is written for a machine that was changed", '"source": None, "meanings"',
-         '"source": {"ltlf": "F a"}, "meanings"',
+        ("a formula is written for a machine that was changed", "source=None, meanings",
+         'source={"ltlf": "F a"}, meanings',
          f"{EQUAL}::test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from"),
     ],
     "machines/algebra.py": [
