@@ -157,12 +157,9 @@ def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
 
 def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     """Return the transitions that a rule matches, by name."""
-    part = {
-        "from": None if rule.source is None else mdp.observation_name(rule.source),
-        "action": None if rule.action is None else mdp.action_name(rule.action),
-        "to": None if rule.target is None else mdp.observation_name(rule.target),
-    }
-    return {key: name for key, name in part.items() if name is not None}
+    observation, places = mdp.observation_name, (rule.source, rule.action, rule.target)
+    names = zip(("from", "action", "to"), (observation, mdp.action_name, observation), places, strict=True)
+    return {key: name(place) for key, name, place in names if place is not None}
 
 
 def machine_record(machine: RewardMachine) -> dict[str, Any]:
