@@ -32,13 +32,14 @@ class StepLabeller:
     """
 
     def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any = None) -> None:
-        function, table, self.declared = read_labels(labels)
+        given, self.declared = read_labels(labels)
         self._propositions, self.met = machine.propositions, {frozenset[str]()}
         if isinstance(labels, Predicates):
             self.declared = labels.propositions
             if env is not None:
                 labels.require_spaces(env.observation_space, env.action_space)
-        self._function = function or _by_next(table or {}, None if env is None else env.observation_space)
+        space = None if env is None else env.observation_space
+        self._function = _by_next(given, space) if isinstance(given, Mapping) else given
         as_label(sorted(self.declared or ()), "labels: their dictionary", self._propositions)
 
     def __call__(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
