@@ -154,8 +154,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
     "tasks/product.py": [
         ("outcomes of the machine are not told apart on the product", "edges.z * size + edges.m_next, edges.probs)",
          "edges.z * size, edges.probs)", SHOWN),
-        ("the outcomes of the machine share one place on the product", "if machine.index[outcome.target] == m_next)",
-         "if machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
+        ("the outcomes of the machine share one place on the product", "machine.index[outcome.target] == m_next)",
+         "machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
     ],
     "kernels/ties.py": [
         ("the first of equally good actions is always taken",

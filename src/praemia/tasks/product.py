@@ -14,6 +14,7 @@ label of a step says which reward distribution the step has.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from praemia._support.limits import require_memory
 from praemia._support.text_tables import plural
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
@@ -131,46 +133,43 @@ def product_edges(task: Task) -> ProductEdges:
     return ProductEdges(o, m, a, z, m_next, probs, table.rewards[branch], mdp.ends[edge])
 
 
-class RewardLaws:
-    """The reward distributions of a machine, each with a label, and the machine of one state with these rewards.
-
-    Steps on which nothing happens have the empty label.
-    """
-
-    def __init__(self, machine: RewardMachine) -> None:
-        paid = chain.from_iterable(chain.from_iterable(map(machine.possible_outcomes, machine.states)))
-        laws = dict.fromkeys(outcome.reward for outcome in paid if outcome.reward != machine.idle_reward)
-        names = {law: f"law_{number}" for number, law in enumerate(laws)}
-        self.labels = {machine.idle_reward: Label(), **{law: Label({name}) for law, name in names.items()}}
-        rules = tuple(Rule(PRODUCT, parse_guard(name), (Outcome(PRODUCT, 1.0, law),)) for law, name in names.items())
-        parts = {"states": (PRODUCT,), "initial": PRODUCT, "propositions": tuple(names.values()), "rules": rules}
-        self.machine = machine.replace(**parts, first_match=True)
-
-    def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
-        """Return the label of a move of the machine; a move that cannot happen has the empty label."""
-        outcomes = machine.outcomes(machine.states[m], label)
-        moves = (outcome for outcome in outcomes if machine.index[outcome.target] == m_next)
-        return next((self.labels[outcome.reward] for outcome in moves), frozenset())
-
-
 @dataclass(frozen=True, kw_only=True)
 class ProductLabelling(Labelling):
-    """The labels of a product task, one for each reward distribution."""
+    """The labels of a product task: one for each reward distribution of the machine, none where nothing happens."""
 
     labelling: Labelling
     machine: RewardMachine
-    laws: RewardLaws
+
+    @cached_property
+    def _label_of(self) -> dict[Reward, Label]:
+        idle, outcomes = self.machine.idle_reward, chain.from_iterable(self.machine.diagrams.values())
+        laws = dict.fromkeys(outcome.reward for outcome in outcomes if outcome.reward != idle)
+        return {idle: Label()} | {law: Label({f"law_{number}"}) for number, law in enumerate(laws)}
+
+    @cached_property
+    def one_state(self) -> RewardMachine:
+        """The machine of one state that reads these labels."""
+        laws = {name: law for law, label in self._label_of.items() for name in label}
+        rules = tuple(Rule(PRODUCT, parse_guard(name), (Outcome(PRODUCT, 1.0, law),)) for name, law in laws.items())
+        parts = {"states": (PRODUCT,), "initial": PRODUCT, "propositions": tuple(laws), "rules": rules}
+        return self.machine.replace(**parts, first_match=True)
+
+    def label(self, m: int, label: Label, m_next: int) -> Label:
+        """Return the label of a move of the machine; a move that cannot happen has the empty label."""
+        outcomes = self.machine.outcomes(self.machine.states[m], label)
+        moves = (outcome for outcome in outcomes if self.machine.index[outcome.target] == m_next)
+        return next((self._label_of[outcome.reward] for outcome in moves), Label())
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
         size = self.machine.num_states
         (o, m), (z, m_next) = np.divmod(sources, size), np.divmod(targets, size)
         numbers, sets = self.labelling.of(o, actions, z)
         moves, number = np.unique((numbers * np.int64(size) + m) * size + m_next, return_inverse=True)
-        numbering: dict[Label, int] = {frozenset(): 0}
+        numbering: dict[Label, int] = {Label(): 0}
         by_move = []
         for rest, after in zip(*divmod(moves, size), strict=True):
             label, before = divmod(int(rest), size)
-            paid = self.laws.label(self.machine, before, sets[label], int(after))
+            paid = self.label(before, sets[label], int(after))
             by_move.append(numbering.setdefault(paid, len(numbering)))
         return np.array(by_move, dtype=np.int32)[number.reshape(numbers.shape)], list(numbering)
 
@@ -179,17 +178,17 @@ class ProductLabelling(Labelling):
         return False
 
     def propositions(self) -> Label:
-        return frozenset(self.laws.machine.propositions)
+        return Label(self.one_state.propositions)
 
 
 def product_task(task: Task) -> Task:
     """Return the cross product as a task: the same values and distribution of returns, with one machine state."""
-    mdp, edges, laws = task.mdp, product_edges(task), RewardLaws(task.machine)
+    mdp, edges = task.mdp, product_edges(task)
     size, num_states = task.num_machine_states, task.num_machine_states * task.num_observations
     entries = (edges.o * size + edges.m, edges.a, edges.z * size + edges.m_next, edges.probs)
-    labels, start = ProductLabelling(labelling=mdp.labelling, machine=task.machine, laws=laws), np.zeros(num_states)
+    labels, start = ProductLabelling(labelling=mdp.labelling, machine=task.machine), np.zeros(num_states)
     start[task.table.initial :: size] = mdp.start_probs
     ends = edges.ends | np.isin(edges.m_next, list(task.done_states))
     sizes = (num_states, mdp.num_actions)
     product_mdp = LabeledMDP.from_entries(*sizes, *entries, labels=labels, start=start, ends=ends)
-    return replace(task, mdp=product_mdp, machine=laws.machine, until_done=False)
+    return replace(task, mdp=product_mdp, machine=labels.one_state, until_done=False)
