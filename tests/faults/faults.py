@@ -152,8 +152,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          'counts.rows[x]["label"], counts.rows[x]["target"] = 0, target', f"{MATTERS}[ucbvi-prm-9]"),
     ],
     "tasks/product.py": [
-        ("outcomes of the machine are not told apart on the product", "edges.z * size + edges.m_next, edges.probs)",
-         "edges.z * size, edges.probs)", SHOWN),
+        ("outcomes of the machine are not told apart on the product", "z * size + m_next, probs)",
+         "z * size, probs)", SHOWN),
         ("the outcomes of the machine share one place on the product", "machine.index[outcome.target] == m_next)",
          "machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
     ],
