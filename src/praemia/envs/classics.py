@@ -232,9 +232,17 @@ def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
     >>> praemia.envs.two_rooms(size=9).horizon
     54
     """
-    grid_map = _rooms_map(size)
+    require_whole("size", size, 5, 2_999)
+    if size % 2 == 0:
+        raise ParameterError(f"size={size}; expected an odd number, so that the door is in the middle")
+    rows = np.full((size, size), "#")
+    rows[1:-1, 1:-1] = "."
+    rows[:, size // 2] = "#"
+    rows[size // 2, size // 2], rows[1, 1], rows[-2, -2] = "DAB"
+    legend = {"A": "corner-a", "B": "corner-b", "D": "door"}
+    grid_map = GridMap("\n".join(map("".join, rows)), legend, start="A")
     place = {name: o for o, (name,) in grid_map.labels.items()}
-    mdp = grid_map.mdp([LabelRule(name, source=place[name]) for name in ("corner-a", "corner-b", "door")])
+    mdp = grid_map.mdp([LabelRule(name, source=place[name]) for name in legend.values()])
     return Task(mdp, corner_patrol(), 6 * size if horizon is None else horizon, f"rooms-{size}")
 
 
@@ -247,15 +255,3 @@ def corner_patrol() -> RewardMachine:
         .edge("to-door", "door", "to-a")
         .build()
     )
-
-
-def _rooms_map(size: int) -> GridMap:
-    require_whole("size", size, 5, 2_999)
-    if size % 2 == 0:
-        raise ParameterError(f"size={size}; expected an odd number, so that the door is in the middle")
-    rows = np.full((size, size), "#")
-    rows[1:-1, 1:-1] = "."
-    rows[:, size // 2] = "#"
-    rows[size // 2, size // 2], rows[1, 1], rows[-2, -2] = "DAB"
-    legend = {"A": "corner-a", "B": "corner-b", "D": "door"}
-    return GridMap("\n".join(map("".join, rows)), legend, start="A")

@@ -178,12 +178,13 @@ class BoxWorld(World):
             weights = step_weights(len(rewards), self.box.discount)
             self.log.returns[self.played] = ordered_sum(np.array(rewards) * weights)
             self.log.steps[self.played] = len(rewards)
-            if self.box.record is not None:
-                self.box.record_episode(labels, rewards)
+            for step in zip(labels, rewards, strict=True):
+                self.box.recorder.add(*step)
+            self.box.recorder.end_episode()
             self.progress["played"] += 1
             self.progress["steps"] += len(rewards)
             if self.played == PATIENCE and not self._is_strict:
-                self.box.warn_of_unmet(PATIENCE)
+                self.box.warn_of_absent(frozenset().union(*self.box.label.met), f"had in {PATIENCE} episodes", 2)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 

@@ -81,19 +81,22 @@ class LabeledMDP:
         self._validate_names("observation", self.observation_names, self.num_observations)
         self._validate_names("action", self.action_names, self.num_actions)
         require_rules(self.labelling, self.num_observations, self.num_actions)
-        self._number_labels()
+        steps = (*np.divmod(self.edge_pairs, self.num_actions), self.successors.astype(np.int64))
+        numbers, sets = self.labelling.of(*steps)
+        used, compact = np.unique(numbers, return_inverse=True)
+        self.__dict__.update(labels=compact.astype(np.int32), label_sets=tuple(sets[i] for i in used))
         for array in filter(lambda part: isinstance(part, np.ndarray), vars(self).values()):
             array.setflags(write=False)
 
     def _validate_rows(self) -> None:
-        if np.any(np.diff(self.indptr) == 0):
-            pair = self._pair_name(int(np.argmax(np.diff(self.indptr) == 0)))
-            raise ModelError(f"{pair} has no successors; every pair needs a row")
+        is_empty = np.diff(self.indptr) == 0
+        if is_empty.any():
+            raise ModelError(f"{self.describe(int(np.argmax(is_empty)))} has no successors; every pair needs a row")
         sums = np.add.reduceat(self.probs, self.indptr[:-1])
         off = ~(np.abs(sums - 1.0) <= ROW_TOLERANCE)
         if off.any():
             row = int(np.argmax(off))
-            raise ModelError(f"{self._pair_name(row)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
+            raise ModelError(f"{self.describe(row)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
 
     def _validate_names(self, kind: str, names: tuple[str, ...] | None, expected: int) -> None:
         if names is None:
@@ -106,16 +109,6 @@ class LabeledMDP:
     def edge_pairs(self) -> NDArray[np.int64]:
         """int64[N], the pair o·A + a of each edge."""
         return np.repeat(np.arange(self.num_pairs), np.diff(self.indptr))
-
-    def _number_labels(self) -> None:
-        numbers, sets = self.labelling.of(
-            *np.divmod(self.edge_pairs, self.num_actions), self.successors.astype(np.int64)
-        )
-        used, compact = np.unique(numbers, return_inverse=True)
-        self.__dict__.update(labels=compact.astype(np.int32), label_sets=tuple(sets[i] for i in used))
-
-    def _pair_name(self, row: int) -> str:
-        return self.describe(*divmod(row, self.num_actions))
 
     def __repr__(self) -> str:
         sizes = {"observation": self.num_observations, "action": self.num_actions, "edge": len(self.probs)}
@@ -136,8 +129,9 @@ class LabeledMDP:
     def action_name(self, a: int) -> str:
         return self.action_names[a] if self.action_names else str(a)
 
-    def describe(self, o: int, a: int) -> str:
-        """Name a pair in a message."""
+    def describe(self, pair: int) -> str:
+        """Name a pair o · A + a in a message."""
+        o, a = divmod(pair, self.num_actions)
         return f"observation {self.observation_name(o)}, action {self.action_name(a)}"
 
     @classmethod
