@@ -129,6 +129,15 @@ class LabeledMDP:
     def action_name(self, a: int) -> str:
         return self.action_names[a] if self.action_names else str(a)
 
+    @property
+    def arrival_labels(self) -> list[Label]:
+        """For each observation the propositions that are true whenever it is reached from another one."""
+        labels: dict[int, Label] = {}
+        steps = np.stack((self.successors, self.labels), axis=1)[self.edge_pairs // self.num_actions != self.successors]
+        for o, number in np.unique(steps, axis=0).tolist():
+            labels[o] = labels.get(o, self.label_sets[number]) & self.label_sets[number]
+        return [labels.get(o, Label()) for o in range(self.num_observations)]
+
     def describe(self, pair: int) -> str:
         """Name a pair o · A + a in a message."""
         o, a = divmod(pair, self.num_actions)
