@@ -152,10 +152,10 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          'counts.rows[x]["label"], counts.rows[x]["target"] = 0, target', f"{MATTERS}[ucbvi-prm-9]"),
     ],
     "tasks/product.py": [
-        ("outcomes of the machine are not told apart on the product", "edges.z * size + edges.m_next, edges.probs)",
-         "edges.z * size, edges.probs)", SHOWN),
-        ("the outcomes of the machine share one place on the product", "if machine.index[outcome.target] == m_next)",
-         "if machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
+        ("outcomes of the machine are not told apart on the product", "z * size + m_next, probs)",
+         "z * size, probs)", SHOWN),
+        ("the outcomes of the machine share one place on the product", "machine.index[outcome.target] == m_next)",
+         "machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
     ],
     "kernels/ties.py": [
         ("the first of equally good actions is always taken",

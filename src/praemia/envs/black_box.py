@@ -6,16 +6,14 @@ the user's function ``encode``. An episode may end before the horizon: the steps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from copy import copy, deepcopy
+from collections.abc import Callable, Hashable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from praemia.envs.box_cells import MAX_SIZE
 from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
@@ -96,7 +94,7 @@ class BlackBox(BaseTask):
 
     def _complete(self) -> None:
         self._complete_length()
-        label = StepLabeller(self.labels, self.machine, self.env)
+        label = StepLabeller(self.labels, self.machine, self.env.observation_space, self.env.action_space)
         self.__dict__.update(label=label, recorder=TraceRecorder(self.record))
 
     def _index_observations(self) -> Index:
@@ -121,7 +119,7 @@ class BlackBox(BaseTask):
     @property
     def is_encoded(self) -> bool:
         """Whether an index does not determine the observation: labels are known for steps taken alone."""
-        return isinstance(self.observations, EncodedIndex)
+        return self.encode is not None
 
     def for_run(self, codes: Mapping[Hashable, int] | None = None) -> BlackBox:
         """Return the same box with indices of its own, for one run; ``codes`` are those that it begins with."""
@@ -151,43 +149,17 @@ class BlackBox(BaseTask):
             return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the index of an observation, and the observation as labels see it.
-
-        That is never the environment's own array, which the next step may overwrite.
-        """
+        """Return the index of an observation, and the observation as labels see it."""
         o = self.observations.number(observed)
-        if isinstance(self.observations, FiniteIndex):
-            return o, self.observations.element(o)
-        return o, self.copied(observed)
+        return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
-    @staticmethod
-    def copied(observed: Any) -> Any:
-        """Return an observation that the environment cannot overwrite."""
-        return observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
+    def shown(self, observed: Any) -> Any:
+        """Return an observation as labels see it, whether or not it has an index."""
+        return copied(observed) if self.is_encoded else self.observe(observed)[1]
 
     def step_name(self, o: int, a: int, z: int) -> str:
         """Write a step (o, a, o') with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
-
-    def warn_of_unmet(self, num_episodes: int) -> None:
-        """Warn of a proposition that the machine reads and no label has had so far."""
-        self.warn_of_absent(frozenset().union(*self.label.met), f"had in {num_episodes} episodes", 2)
-
-    def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
-        """Record the labels and rewards of an episode, if that is wanted."""
-        if self.record is not None:
-            for label, reward in zip(labels, rewards, strict=True):
-                self.recorder.add(label, reward)
-            self.recorder.end_episode()
-
-    def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
-        """Return the same box, with the same indices of observations, under other labels and another machine.
-
-        Its episodes are as long, do not end with the machine, and nothing is discounted or recorded.
-        """
-        return self.changed(
-            labels=labels, machine=machine, record=None, horizon=self.max_steps, until_done=False, discount=1.0
-        )
 
 
 def require_env(env: object) -> None:

@@ -22,7 +22,6 @@ from praemia.exploration.merging import add_datasets
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.tasks.base import require_discount
-from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -167,7 +166,10 @@ class Dataset:
     @cached_property
     def kernel(self) -> Any:
         """p̂ as a SciPy sparse array [O·A, 2·O]: column O + o' is the end in o'; empty rows for pairs never visited."""
-        return sparse_kernel(self.num_observations, self.indptr, self.targets, self.probs)
+        from scipy.sparse import csr_array
+
+        shape = (self.visits.size, 2 * self.num_observations)
+        return csr_array((self.probs, self.targets, self.indptr), shape=shape)
 
     @cached_property
     def start_probs(self) -> NDArray[np.float64]:

@@ -109,4 +109,5 @@ def _marked_box(box: BlackBox, target: int | None) -> BlackBox:
         own = box.label(o, a, z, info)
         return own | {HERE} if target is not None and box.observations.number(o) == target else own
 
-    return box.relabelled(labels, _arrival_machine(box.machine.propositions))
+    machine, parts = _arrival_machine(box.machine.propositions), {"discount": 1.0, "until_done": False}
+    return box.changed(labels=labels, machine=machine, horizon=box.max_steps, record=None, **parts)
