@@ -15,7 +15,7 @@ import numpy as np
 
 from praemia.envs.box_cells import MAX_SIZE
 from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
@@ -179,15 +179,6 @@ class BlackBox(BaseTask):
             for label, reward in zip(labels, rewards, strict=True):
                 self.recorder.add(label, reward)
             self.recorder.end_episode()
-
-    def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
-        """Return the same box, with the same indices of observations, under other labels and another machine.
-
-        Its episodes are as long, do not end with the machine, and nothing is discounted or recorded.
-        """
-        return self.changed(
-            labels=labels, machine=machine, record=None, horizon=self.max_steps, until_done=False, discount=1.0
-        )
 
 
 def require_env(env: object) -> None:

@@ -64,20 +64,16 @@ class Estimate:
         _require_labels(dataset, machine, given)
         return cls(dataset, machine, steps, factor, given)
 
-    @cached_property
-    def labelling(self) -> Labelling:
-        """The labels that count."""
+    @property
+    def labelling(self) -> Labelling | None:
+        """The labels of all transitions; None where those of transitions never seen are not known."""
         return self.dataset.labelling if self.labels is None else self.labels
 
-    @property
+    @cached_property
     def _labelled(self) -> tuple[NDArray[np.integer[Any]], Sequence[Label]]:
         """The label of each transition seen, as an index, and the labels."""
-        return self.dataset.labelled if self.labels is None else self.labels.of(*self.dataset.transitions)
-
-    @property
-    def labels_known(self) -> bool:
-        """Whether the labels of transitions never seen are known."""
-        return self.labels is not None or self.dataset.labels_known
+        data = self.dataset
+        return (data.labels, data.label_sets) if self.labels is None else self.labels.of(*data.transitions)
 
     @cached_property
     def never_seen(self) -> tuple[str, ...]:
@@ -106,10 +102,10 @@ class Estimate:
             self.dataset.num_actions,
             self.horizon,
             self.unit,
-            self.labelling if self.labels_known else Labelling(()),
+            self.labelling or Labelling(),
             (),
             MachineTable.of(self.unit, [frozenset()]),
-            unseen_labels="computed" if self.labels_known else "any",
+            unseen_labels="any" if self.labelling is None else "computed",
             can_end=self.dataset.can_end,
             discount=self.discount,
         )
@@ -128,11 +124,12 @@ class Estimate:
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling | None) -> None:
     """Refuse labels outside the data's sizes, and a machine that cannot read them."""
-    labelling = dataset.labelling if labels is None else labels
-    require_rules(labelling, dataset.num_observations, dataset.num_actions)
-    if labelling.by_rules:  # of a function they cannot be known beforehand
-        produced = labelling.propositions() if labels is not None else dataset.seen_propositions
-        require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
+    require_rules(labels or dataset.labelling or Labelling(), dataset.num_observations, dataset.num_actions)
+    if labels is None:
+        produced = dataset.seen_propositions
+        require_readable(machine, produced, produced.union(dataset.propositions))
+    elif labels.by_rules:  # of a function they cannot be known beforehand
+        require_readable(machine, labels.propositions(), labels.propositions())
 
 
 def require_readable(machine: RewardMachine, produced: Label, vocabulary: Label) -> None:

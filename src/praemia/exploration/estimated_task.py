@@ -110,10 +110,9 @@ class EstimatedTask(BaseTask):
     @cached_property
     def marks(self) -> list[Mark]:
         """A mark for each observation: its name, what holds whenever it is reached, whether episodes start there."""
-        numbers, sets = self.dataset.labelled
-        labels: dict[int, Label] = {}
-        for o, number in set(zip(self.dataset.successors.tolist(), numbers.tolist(), strict=True)):
-            labels[o] = labels.get(o, sets[number]) & sets[number]
+        data, labels = self.dataset, dict[int, Label]()
+        for o, number in set(zip(data.successors.tolist(), data.labels.tolist(), strict=True)):
+            labels[o] = labels.get(o, data.label_sets[number]) & data.label_sets[number]
         found = [labels.get(o, Label()) for o in range(self.num_observations)]
         starts = (self.dataset.first_counts > 0).tolist()
         explained = [o for o, label in enumerate(found) if label or starts[o] or len(found) <= NAMED][:NAMED]

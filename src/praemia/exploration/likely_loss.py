@@ -215,10 +215,13 @@ class _LabelsOfDraws:
         dataset = estimate.dataset
         size, num_pairs, count = dataset.num_observations, dataset.visits.size, dataset.num_successors
         require_memory(48 * num_pairs * count, "a label for every (o, a, o')")
-        numbers, sets = estimate.labelling.of(*(axis.ravel() for axis in np.indices((size, dataset.num_actions, size))))
-        numbers = numbers.reshape(num_pairs, size)
-        is_known = np.full(numbers.shape, estimate.labels_known)
-        is_known[dataset.pairs, dataset.successors] = True
+        numbers, sets = np.zeros((num_pairs, size), dtype=np.int32), list(dataset.label_sets)
+        is_known = np.full(numbers.shape, estimate.labelling is not None)
+        numbers[dataset.pairs, dataset.successors], is_known[dataset.pairs, dataset.successors] = dataset.labels, True
+        if estimate.labelling is not None:
+            places = np.indices((size, dataset.num_actions, size)).reshape(3, -1)
+            every, sets = estimate.labelling.of(*places)
+            numbers = every.reshape(numbers.shape)
         self.table = estimate.spec.table_on(sets)
         self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
         labels_seen = np.unique(numbers[dataset.pairs, dataset.successors])

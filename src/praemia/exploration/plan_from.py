@@ -175,7 +175,7 @@ def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
     plan = solve(estimate.model, keep_values=False)
     value = float(estimate.values_from_unit(plan.value))
     certificate = certify_machine(estimate, plan.policy, failure_prob)
-    if estimate.never_seen and not estimate.labels_known:
+    if estimate.never_seen and estimate.labelling is None:
         names = ", ".join(estimate.never_seen)
         warnings.warn(
             f"the data never saw {names}, which the machine reads: the plan and its likely loss take it to be "

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ContradictionError, ModelError, ParameterError, did_you_mean, require_distinct
+from praemia.errors import ModelError, ParameterError, did_you_mean, require_distinct
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
@@ -231,27 +231,6 @@ def as_label(propositions: object, what: str, allowed: Collection[str] | None = 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
     return "{" + ", ".join(sorted(label)) + "}"
-
-
-class SeenLabels:
-    """The labels of transitions that were seen, a function of (o, a, o'); ``ignored`` propositions do not count."""
-
-    def __init__(self, ignored: Label = frozenset()) -> None:
-        self._labels: dict[tuple[int, int, int], Label] = {}
-        self._ignored = ignored
-
-    def __call__(self, o: int, a: int, z: int) -> Label:
-        return self._labels[o, a, z]
-
-    def add(self, transition: tuple[int, int, int], label: Label) -> None:
-        """Note a label; refuse one that contradicts what was seen before."""
-        own = label - self._ignored
-        first = self._labels.setdefault(transition, own)
-        if first != own:
-            raise ContradictionError(
-                f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
-                "another time; labels must be a function of (o, a, o')"
-            )
 
 
 def _call(
