@@ -15,12 +15,10 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, PraemiaError, require_whole
 from praemia.exploration.dataset import Dataset, add_up
 from praemia.learners.experience import Transitions
-from praemia.machines.labels import Label, Labelling, LabelRule
+from praemia.machines.labels import Label, Labelling
 from praemia.planning.backward import cached_per_object
 from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task
-
-MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
 
 def dataset_of(
@@ -73,15 +71,7 @@ def known_labels(source: Task | BlackBox) -> Labelling | None:
 
 @cached_per_object
 def _tabulated(task: Task) -> Labelling | None:
-    labelling, shape = task.mdp.labelling, (task.num_observations, task.num_actions, task.num_observations)
-    if labelling.by_rules:
-        return labelling
-    if shape[0] * shape[1] * shape[2] > MAX_TABULATED:
-        return None
-    o, a, z = (axis.ravel() for axis in np.indices(shape))
-    numbers, sets = labelling.of(o, a, z)
-    rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
-    return Labelling(tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number]))
+    return task.mdp.labelling.tabulated(task.num_observations, task.num_actions)
 
 
 def known_kind(source: Task | BlackBox) -> dict[str, Any]:

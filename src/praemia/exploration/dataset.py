@@ -20,9 +20,10 @@ from praemia._support.text_tables import plural
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.machines.labels import Label, Labelling
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.base import require_discount
 from praemia.tasks.mdp import sparse_kernel
+from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -220,6 +221,25 @@ class Dataset:
         from praemia.exploration.counted import from_episodes
 
         return from_episodes(episodes, task)
+
+    def with_labels(self, labels: Labels) -> Dataset:
+        """Return the data with other labels, which are known on all transitions, seen or not.
+
+        They are rules, a function (o, a, o') → propositions, or a dictionary from next observations to propositions.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> data = praemia.explore(praemia.envs.riverswim(), num_episodes=100).with_labels({2: "middle"})
+        >>> round(praemia.plan_from(data, praemia.RewardMachine.from_ltlf("F middle")).value, 2) > 0.5
+        True
+        """
+        labelling = as_labelling(labels)
+        require_rules(labelling, self.num_observations, self.num_actions)
+        numbers, sets = labelling.of(*self.transitions)
+        part = (self.pairs, self.targets, numbers.astype(np.int64), sets, self.counts)
+        columns, rules = add_up(self.num_observations, [part]), labelling.tabulated(*self.visits.shape)
+        return replace(self, **columns, labelling=rules, propositions=())
 
     def merge(self, *others: Dataset) -> Dataset:
         """Merge datasets of one environment, which must be independent: explored with different seeds."""

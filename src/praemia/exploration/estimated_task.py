@@ -5,7 +5,6 @@ A pair never tried has the least value that the machine allows. Nothing here is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +20,6 @@ from praemia.exploration.counted import count_episodes
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.machines.labels import Label
-from praemia.machines.machine import RewardMachine
 from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
 from praemia.policies.arrays import PolicyLike, policy_array
 from praemia.policies.policy import Policy
@@ -34,32 +32,14 @@ SHORT, LONG = 4, 40  # letters of a name that fits into a place, and into the le
 NAMED = 24  # observations whose names are in the legend, at most
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class EstimatedTask(BaseTask):
     """A black box as the counts of a run estimate it.
 
     Observations are those that were met: ``dataset`` is that of the run among them, ``kept`` their indices in the run.
     """
 
-    box: BlackBox
-    dataset: Dataset
-    kept: NDArray[np.int64]
-    machine: RewardMachine
-    horizon: int | None
-    name: str
-    discount: float = 1.0
-    until_done: bool = False
-    max_steps: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._complete()
-
-    def _complete(self) -> None:
-        self._complete_length()
-
-    @classmethod
-    def of(cls, box: BlackBox, source: object) -> EstimatedTask:
-        """Return the estimate that a run has made of a black box, or that a policy makes in sampled episodes."""
+    def __init__(self, box: BlackBox, source: object) -> None:
+        """Take the estimate that a run has made of a black box, or that a policy makes in sampled episodes."""
         if not isinstance(source, Run | Policy):
             raise ModelError(
                 f"{source!r} in {box!r}, which is known by what was counted alone; give a Run, such as simulate "
@@ -70,9 +50,15 @@ class EstimatedTask(BaseTask):
             raise ModelError(f"{source!r} was made with another machine than that of {box.name!r}")
         policy.for_box(box)
         data = source.dataset if isinstance(source, Run) else _sampled(box, policy)
-        name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
-        kept = np.setdiff1d(np.arange(data.num_observations), data.unreached)
-        return cls(box, data.among(kept), kept, box.machine, box.horizon, name, box.discount, box.until_done)
+        self.kept = np.setdiff1d(np.arange(data.num_observations), data.unreached)
+        self.box, self.dataset = box, data.among(self.kept)
+        self.name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
+        for part in ("machine", "horizon", "discount", "until_done"):
+            setattr(self, part, getattr(box, part))
+        self._complete()
+
+    def _complete(self) -> None:
+        self._complete_length()
 
     @property
     def cells(self) -> BoxCells | None:

@@ -21,6 +21,8 @@ Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
+MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
+
 
 @dataclass(frozen=True, init=False)
 class LabelRule:
@@ -94,6 +96,18 @@ class Labelling:
     def by_rules(self) -> bool:
         """Whether the rules say all."""
         return self.function is None
+
+    def tabulated(self, num_observations: int, num_actions: int) -> Labelling | None:
+        """Return the labels of all transitions as rules; None where there are too many to call a function for each."""
+        shape = (num_observations, num_actions, num_observations)
+        if self.by_rules:
+            return self
+        if shape[0] * shape[1] * shape[2] > MAX_TABULATED:
+            return None
+        places = np.indices(shape).reshape(3, -1)
+        numbers, sets = self.of(*places)
+        rows = zip(*places.tolist(), numbers.tolist(), strict=True)
+        return Labelling(tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number]))
 
     def propositions(self) -> Label:
         """Return the propositions of the rules; those of a function cannot be known beforehand."""
