@@ -132,13 +132,12 @@ class World(ABC):
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        truth = self.truth if self.learner.privileged else None
         return Experience(
             self.spec,
             self.num_episodes + self.episodes_before,
             self.played + self.episodes_before,
             self.counts,
-            truth,
+            self.truth,
             self.policy if self.policy.size else None,
             self._kept,
         )
@@ -155,13 +154,10 @@ class World(ABC):
             totals[PLANNED_EPISODES] = totals[EPISODES]
             self.counts.at_plan[:] = self.counts.visits
             self.progress["is_new"] = 1
-            self.note_own_value(math.nan if plan.values is None else self.start_value(plan.values))
-
-    def note_own_value(self, value: float) -> None:
-        """Keep the learner's own value of the plan that the next episode starts with."""
-        if self.num_plans == len(self.log.plans):
-            self.log = grow_log(self.log)
-        self.log.plans[self.num_plans]["optimistic"] = value
+            if self.num_plans == len(self.log.plans):
+                self.log = grow_log(self.log)
+            own_value = math.nan if plan.values is None else self.start_value(plan.values)
+            self.log.plans[self.num_plans]["optimistic"] = own_value
 
     def begin_with(self, data: Dataset) -> None:
         """Count what the data has, before a run."""
