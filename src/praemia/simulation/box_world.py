@@ -15,7 +15,6 @@ import numpy as np
 from praemia._support.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import (
-    ContradictionError,
     EnvironmentFailure,
     ModelError,
     ParameterError,
@@ -26,7 +25,7 @@ from praemia.errors import (
 from praemia.kernels.counts import MachineCounts, add_row, add_transition, count_episode, count_step
 from praemia.kernels.play import note_plan, sample_action
 from praemia.learners.base import Learner
-from praemia.machines.labels import Label, SeenLabels, as_label
+from praemia.machines.labels import Label, as_label, format_label
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.tasks.machine_table import MachineSampler, MachineTable
 from praemia.tasks.model import step_weights
@@ -46,7 +45,6 @@ class BoxWorld(World):
         learner: Learner,
         num_episodes: int | None,
         seed: tuple[int, ...],
-        seen_labels: SeenLabels | None = None,
         *,
         num_steps: int | None = None,
     ) -> None:
@@ -62,8 +60,8 @@ class BoxWorld(World):
             )
         self.box, self.num_machine_states = box, box.num_machine_states
         self.learner, self._random_share = learner, learner.random_share
-        self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
-        self._has_warned = False  # of labels that contradict each other
+        self._label_of: dict[tuple[int, int, int], Label] = {}  # the first label of each (o, a, o')
+        self._has_warned = box.is_encoded  # of labels that contradict each other: cells may say less, on purpose
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self._sampler = MachineSampler(box.machine)
@@ -183,7 +181,7 @@ class BoxWorld(World):
             self.box.recorder.end_episode()
             self.progress["played"] += 1
             self.progress["steps"] += len(rewards)
-            if self.played == PATIENCE and not self._is_strict:
+            if self.played == PATIENCE:
                 self.box.warn_of_absent(frozenset().union(*self.box.label.met), f"had in {PATIENCE} episodes", 2)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
@@ -264,21 +262,19 @@ class BoxWorld(World):
         return bool(count_step(self.counts, h, (o, a, z, number, m, m_next), place, pair, reward, self.replan_code))
 
     def _note_label(self, step: tuple[int, int, int], label: Label) -> None:
-        """Notice labels that contradict each other: an error where they are collected, else a warning, once.
-
-        Encoded observations may say less than labels do, on purpose.
-        """
+        """Notice labels that contradict each other; warn of them once."""
         if self.compares:
             self._compare(*step, label)
-        try:
-            self._seen_labels.add(step, label)
-        except ContradictionError as error:
-            if self._is_strict:
-                raise
-            if not self._has_warned and not self.box.is_encoded:
-                counted = "Each label is counted as an outcome of its own, which no guarantee of a learner covers"
-                warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
+        first = self._label_of.setdefault(step, label)
+        if first != label and not self._has_warned:
             self._has_warned = True
+            warnings.warn(
+                f"{self.box.name}: the transition {step} was labelled {format_label(first)} once and "
+                f"{format_label(label)} another time; labels must be a function of (o, a, o'). Each label is counted "
+                "as an outcome of its own, which no guarantee of a learner covers",
+                PraemiaWarning,
+                stacklevel=2,
+            )
 
     def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
         number = self.number(as_label(label, "the data: a label", self.box.machine.propositions))
