@@ -362,7 +362,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "machines/rules.py": [
         ("a state is settled if it pays nothing itself", "    return closure(paying, sources)", "    return paying",
-         f"{WRAPPER}::test_settled_states_are_those_that_cannot_lead_to_a_reward"),
+         f"{WRAPPER}::test_terminal_states_are_those_that_cannot_lead_to_a_reward"),
         ("the last rule that holds is taken, not the first", "for rule in reversed(guarded):", "for rule in guarded:",
          f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands"),
         ("two rules that hold on one label pass", "        if not first_match:\n", "        if False:\n",

@@ -148,7 +148,7 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
         std = row[f"{measure}_std"]
         mean = number(row[f"{measure}_mean"]) + ("" if std is None else f" ± {number(std)}")
         counts = [f"{row[key]:.0f}" for key in ("steps",) * with_steps + ("plans",)]
-        lines.append((row["learner"], mean, number(row[late]), *counts, number(row["seconds"])))
+        lines.append((row["learner"], mean, number(row[late]), *counts, f"{row['seconds']:.2f}"))
     return Table(("learner", *MEASURES[measure], *("steps",) * with_steps, "plans", "s per run"), lines)
 
 

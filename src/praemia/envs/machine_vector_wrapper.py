@@ -22,11 +22,11 @@ from praemia.tasks.machine_table import MachineSampler
 
 
 class MachineVectorWrapper(VectorWrapper):
-    """Play a machine along with each environment of a vector environment; its rewards are the rewards.
+    """Run a machine alongside each environment of a vector environment, and return its rewards.
 
-    It shows what a vector environment of ``MachineWrapper`` shows, in each of Gymnasium's autoreset modes, and takes
-    its steps as ``machine.to_arrays`` has them. ``info["label"]`` is the label of the step just taken; a step that only
-    resets an environment (in the mode NEXT_STEP) has no label and the reward 0. In the mode SAME_STEP
+    It is equivalent to a vector environment of ``MachineWrapper``, in each of Gymnasium's autoreset modes, but steps
+    all machines at once (``machine.to_arrays``). ``info["label"]`` is the label of the step just taken; a step that
+    only resets an environment (in the mode NEXT_STEP) has no label and the reward 0. In the mode SAME_STEP
     ``info["machine_state"]`` is that of the new episode, and ``final_info`` has that of the old one.
 
     Parameters
