@@ -114,8 +114,12 @@ def test_a_box_loads_back_as_it_was_saved(tmp_path: Path, text: str, ending: str
 @pytest.mark.parametrize(
     ("shows", "more", "message"),
     [
-        ("box", ", observations: {x: 3}", "'x' has no finite bounds (-inf to inf), so it has no 3 cells of equal size"),
-        ("index", ", observations: {x: 3}", "shows Discrete(5); names and cells are for a Box"),
+        ("box", ", observations: {x: 3}", "bins[0]=3, and that number has no finite bounds (-inf to inf)"),
+        (
+            "index",
+            ", observations: {x: 3}",
+            "the space is Discrete(5); expected a Box, whose numbers are divided into cells",
+        ),
         ("box", ", num_observations: 3", "'num_observations' is the limit of the values of 'encode'"),
     ],
 )

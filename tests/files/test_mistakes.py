@@ -133,8 +133,8 @@ TABLE = [
 ]
 BOX = [
     (BINS, "", ":2: MountainCar-v0 shows Box"),
-    ("position: 12, ", "", ":3: 1 names; MountainCar-v0 shows 2 numbers"),
-    ("[-0.01, 0.0, 0.01]", "[0.1, 0.0]", ":3: bins[0]=[0.1, 0.0]; expected"),
+    ("position: 12, ", "", ":3: bins has 1 entries; expected one number, or an entry for each of 2"),
+    ("[-0.01, 0.0, 0.01]", "[0.1, 0.0]", ":3: bins[1]=[0.1, 0.0]; expected"),
     ("position: 12", "position: many", ":3:28: gymnasium.observations.position: it should be"),
     ("position: 12", "position: 0", ":3:28: gymnasium.observations.position: it should be greater"),
     ("position < -1.0", "positoin < -1.0", ":5: predicate 'left', column 1: unknown name"),

@@ -92,19 +92,6 @@ def _encoding(
     if bins is None:
         return None
     with source.at("gymnasium", "observations"):
-        if not isinstance(space, spaces.Box):
-            raise ModelError(f"{world.id} shows {space}; names and cells are for a Box, so leave them out")
-        if space.shape != (len(bins),):
-            raise ModelError(f"{len(bins)} names; {world.id} shows {math.prod(space.shape)} numbers ({space})")
-    for name, parts, low, high in zip(bins, bins.values(), space.low.tolist(), space.high.tolist(), strict=True):
-        with source.at("gymnasium", "observations", name):
-            if isinstance(parts, int) and parts > 1 and not math.isfinite(high - low):
-                raise ModelError(
-                    f"{name!r} has no finite bounds ({low:g} to {high:g}), so it has no {parts} cells of equal size; "
-                    "give a list of cuts, such as [-1.0, 0.0, 1.0]"
-                )
-            cells(_line(space, low, high), [parts])
-    with source.at("gymnasium", "observations"):
         return cells(space, list(bins.values()), names=list(bins))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.stats import binomtest
 
 from praemia._support.text_tables import plural
 from praemia.inference.evidence import p_value
@@ -161,8 +161,9 @@ class Inference:
 def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
     """Return the edges that were taken, each with an exact interval for its probability."""
     names, taken = inferred_states(table.num_states), np.nonzero(table.counts)
-    counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
-    intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))
+    counts, totals = table.counts[taken].astype(int), traces.label_totals(table.counts)[taken].astype(int)
+    level = 1.0 - (1.0 - INTERVAL_LEVEL) / len(counts)
+    intervals = [binomtest(*each).proportion_ci(level) for each in zip(counts.tolist(), totals.tolist(), strict=True)]
     return tuple(
         Edge(
             names[state],
@@ -171,17 +172,10 @@ def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
             names[table.moves[state, symbol]],
             int(count),
             int(total),
-            (low, high),
+            (float(own.low), float(own.high)),
         )
-        for state, symbol, count, total, (low, high) in zip(*taken, counts, totals, intervals.tolist(), strict=True)
+        for state, symbol, count, total, own in zip(*taken, counts, totals, intervals, strict=True)
     )
-
-
-def clopper_pearson(counts: Floats, totals: Floats, failure_prob: float) -> Floats:
-    """Return exact intervals [N, 2] for probabilities, from how often things happened in numbers of trials."""
-    low = betaincinv(counts, totals - counts + 1.0, 0.5 * failure_prob)
-    high = betaincinv(counts + 1.0, totals - counts, 1.0 - 0.5 * failure_prob)
-    return np.stack((np.where(counts > 0.0, low, 0.0), np.where(counts < totals, high, 1.0)), axis=-1)
 
 
 class LabelGroup(NamedTuple):
