@@ -370,7 +370,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the last rule that holds is taken, not the first", "for rule in reversed(guarded):", "for rule in guarded:",
          f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands"),
         ("two rules that hold on one label pass", "        if not first_match:\n", "        if False:\n",
-         "machines/test_refusals.py::test_what_is_wrong_is_refused"),
+         "machines/test_what_is_refused.py::test_what_is_wrong_is_refused"),
         ("outcomes are put in another order than they were written in", "in by_target.items()",
          "in sorted(by_target.items())",
          f"machines/test_machine.py::test_outcomes_with_one_target_are_mixed_and_keep_the_law {EQUAL}"),

@@ -107,9 +107,13 @@ FORMULA = [
     ("horizon", "  regex: a\nhorizon", "expected one of 'ltlf' and 'regex'"),
     ("horizon", "  rewad: 1\nhorizon", "cells.yaml:8:3: machine: unknown key 'rewad' (did you mean 'reward'?)"),
     ("horizon", "  chance: {itm: 0.5}\nhorizon", "cells.yaml:8: unknown proposition 'itm'"),
-    ("horizon", "  chance: {item: 1.5}\nhorizon", "found 1.5; it must lie in [0, 1]"),
+    (
+        "horizon",
+        "  chance: {item: 1.5}\nhorizon",
+        "cells.yaml:8: the chance of noticing 'item' is 1.5; it must lie in [0, 1]",
+    ),
     ("horizon", "  propositions: [item]\nhorizon", "unknown proposition 'delivery'"),
-    ('"F(item & X F delivery)"', "{F item: 1, F home: 1}\n  reward: 1", "rewards of their own"),
+    ('"F(item & X F delivery)"', "{F item: 1, F home: 1}\n  reward: 2", "rewards of their own"),
     ('"F(item & X F delivery)"', "[F item]", "expected a formula, or {formula: reward} for several"),
     ('"F(item & X F delivery)"', "{}", "it should not be empty"),
 ]
