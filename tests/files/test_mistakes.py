@@ -83,7 +83,7 @@ EVENTS = [
 GRAPH = [
     ("item/0:0.8", "item/ok:0.8", "m.dot:3: the output, which is the reward, is 'ok'; expected a number"),
     ("item/0:0.8", "item/0:lots", "m.dot:3: the probability is 'lots'; expected a number"),
-    ("item/0:0.8", "item", "m.dot:3: an edge with the label 'item'; expected input/reward"),
+    ("item/0:0.8", "item", "m.dot:3: the output, which is the reward, is 's1'; expected a number"),
     ("item/0:0.8", "item/0:0.7", "m.dot:3: state 's0' on 'item & !delivery': probabilities sum to 0.9"),
     ("item/0:0.2", "item/0", "m.dot:3: state 's0' on 'item & !delivery': probabilities sum to 1.8"),
     ("item/0:0.8", "item/nan:0.8", "m.dot:3: the output, which is the reward, is 'nan'"),
@@ -172,7 +172,7 @@ MISTAKES: dict[str, tuple[Callable[[str, str], object], str, list[tuple[str, str
     "m.txt": (read_txt, PLAIN, TEXT),
     "m.json": (lambda text, name: read_spec(text), SPEC, EVENTS),
     "m.dot": (read_dot, STOCHASTIC, GRAPH),
-    "moore.dot": (read_dot, MOORE + START, [("|", "", ": no edge has an output (input/reward), and no node has one")]),
+    "moore.dot": (read_dot, MOORE + START, [("|", "", "moore.dot:5: the output, which is the reward, is 's10.25'")]),
     "cells.yaml": (parse_task, CELLS, FORMULA),
     "task.yaml": (partial(parse_task, allow_code=False), TASK, [*SPOILED.values()]),
     "environment.yaml": (parse_task, ENVIRONMENT, BUILT_IN),

@@ -79,7 +79,8 @@ def _encoding(
     """Return the cells of a Box, or the user's function; None for a finite space."""
     from gymnasium import spaces
 
-    space, bins = env.observation_space, world.observations
+    space: Any = env.observation_space
+    bins = world.observations
     if world.encode is not None:
         with source.at("gymnasium", "encode"):
             return _function(world.encode, source, allow_code)
