@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.special import betaincinv
 
 from praemia._support.text_tables import plural
 from praemia.inference.evidence import p_value
@@ -161,9 +161,10 @@ class Inference:
 def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
     """Return the edges that were taken, each with an exact interval for its probability."""
     names, taken = inferred_states(table.num_states), np.nonzero(table.counts)
-    counts, totals = table.counts[taken].astype(int), traces.label_totals(table.counts)[taken].astype(int)
-    level = 1.0 - (1.0 - INTERVAL_LEVEL) / len(counts)
-    intervals = [binomtest(*each).proportion_ci(level) for each in zip(counts.tolist(), totals.tolist(), strict=True)]
+    counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
+    error = 0.5 * (1.0 - INTERVAL_LEVEL) / len(counts)  # at either end (Clopper and Pearson 1934)
+    lows = np.where(counts > 0.0, betaincinv(counts, totals - counts + 1.0, error), 0.0)
+    highs = np.where(counts < totals, betaincinv(counts + 1.0, totals - counts, 1.0 - error), 1.0)
     return tuple(
         Edge(
             names[state],
@@ -172,9 +173,9 @@ def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
             names[table.moves[state, symbol]],
             int(count),
             int(total),
-            (float(own.low), float(own.high)),
+            (float(low), float(high)),
         )
-        for state, symbol, count, total, own in zip(*taken, counts, totals, intervals, strict=True)
+        for state, symbol, count, total, low, high in zip(*taken, counts, totals, lows, highs, strict=True)
     )
 
 
