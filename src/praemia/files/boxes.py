@@ -36,11 +36,6 @@ def is_box(part: TaskFile) -> bool:
     return world is not None and world.labels is None
 
 
-def box_propositions(part: TaskFile) -> list[str] | None:
-    """Return the propositions that labels can have; None where they are not known beforehand."""
-    return list(part.labels) if isinstance(part.labels, Mapping) else None
-
-
 def build_box(
     source: Source, part: TaskFile, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
 ) -> BlackBox:

@@ -168,11 +168,6 @@ class Reward:
         return len(self.values) == 1 and self.widths[0] == 0.0
 
     @property
-    def is_zero(self) -> bool:
-        """Whether it is always 0."""
-        return self.is_constant and self.values[0] == 0.0
-
-    @property
     def mean(self) -> float:
         mean = math.fsum(piece.mean * piece.probability for piece in self.pieces)
         return min(max(mean, self.lowest), self.highest)  # probabilities may sum to a little more than 1
