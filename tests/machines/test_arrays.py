@@ -36,7 +36,7 @@ def test_arrays_hold_the_outcomes_of_every_state_and_label(machine: RewardMachin
             assert [outcome for outcome in cell if outcome[1] > 0.0] == expected
             total = sum(probability * reward for _, probability, reward in expected)
             assert arrays.reward[m, code] == pytest.approx(total)
-        assert arrays.done[m] == (m in machine.settled_states)
+        assert arrays.done[m] == (m in machine.terminal_states)
     assert arrays.targets.min() >= 0
     assert arrays.targets.max() < machine.num_states
 

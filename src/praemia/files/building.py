@@ -14,7 +14,6 @@ import numpy as np
 
 from praemia import envs
 from praemia.envs.black_box import BlackBox
-from praemia.envs.grid import require_known
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import read_rows, read_slip
 from praemia.envs.gymnasium_table import from_gymnasium, opens_no_files
@@ -170,7 +169,6 @@ def build_task(source: Source, part: TaskFile, allow_code: bool = False) -> Task
             grid_map = GridMap(grid.map, grid.legend, grid.rooms, grid.start, slip, grid.stay, grid.slip_when_blocked)
         machine = _task_machine(source, part, chain(*grid.legend.values(), *grid.rooms.values()))
         with source.at("grid"):
-            require_known(grid_map, machine)
             return Task(grid_map.mdp(), machine, name=name, **settings)
     rules = world.labels or []
     machine = _task_machine(source, part, [prop for rule in rules for prop in rule.label])

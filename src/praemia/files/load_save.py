@@ -57,7 +57,7 @@ def load(path: str | Path, format: str | None = None, **options: Any) -> Any:
 
 
 def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
-    """Load a task from a YAML or JSON file; it is named after the file. A Gymnasium environment may be a ``BlackBox``.
+    """Load a task, or a ``BlackBox``, from a YAML or JSON file; it is named after the file.
 
     Parameters
     ----------
@@ -65,8 +65,7 @@ def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
 
     Raises
     ------
-    PraemiaError
-        With the file, the line and what is wrong there. Mistakes of form are listed, one per line.
+    PraemiaError With the file, the line and the mistake there. Mistakes of form are listed, one per line.
 
     Examples
     --------
@@ -97,8 +96,7 @@ def load_machine(
 
     Raises
     ------
-    PraemiaError
-        With the file, the line and what is wrong there, or what cannot be carried over.
+    PraemiaError With the file, the line and the mistake there, or the part that cannot be converted.
 
     Examples
     --------
@@ -141,8 +139,7 @@ def save_machine(machine: RewardMachine, path: str | Path) -> None:
 
     Raises
     ------
-    PraemiaError
-        If a file cannot say all that the machine does; nothing is written then.
+    PraemiaError If the format cannot express the machine; nothing is written then.
 
     Examples
     --------

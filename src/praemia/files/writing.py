@@ -131,14 +131,14 @@ def _ended(mdp: LabeledMDP) -> Iterator[str | dict[str, str]]:
     has_ending_entry[mdp.successors[mdp.ends]] = True
     yield from (mdp.observation_name(o) for o in np.flatnonzero(has_ending_entry & ~is_ongoing).tolist())
     for edge in np.flatnonzero(mdp.ends & is_ongoing[mdp.successors]).tolist():
-        (o, a), z = divmod(int(mdp.edge_pairs[edge]), mdp.num_actions), int(mdp.successors[edge])
-        row = slice(*mdp.indptr[mdp.edge_pairs[edge] :][:2])
+        pair, z = int(mdp.edge_pairs[edge]), int(mdp.successors[edge])
+        row = slice(*mdp.indptr[pair:][:2])
         if np.count_nonzero(mdp.successors[row] == z) > 1:
             raise ModelError(
-                f"{mdp.describe(o, a)} leads to {mdp.observation_name(z)} both with and without an end of the episode, "
+                f"{mdp.describe(pair)} leads to {mdp.observation_name(z)} both with and without an end of the episode, "
                 "which a file cannot say; give the end an observation of its own"
             )
-        yield _pattern_part(mdp, LabelRule((), o, a, z))
+        yield _pattern_part(mdp, LabelRule((), *divmod(pair, mdp.num_actions), z))
 
 
 def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:

@@ -15,11 +15,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ContradictionError, ModelError, ParameterError, did_you_mean, require_distinct
+from praemia.errors import ModelError, ParameterError, did_you_mean, require_distinct
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
+
+MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
 
 @dataclass(frozen=True, init=False)
@@ -90,6 +92,18 @@ class Labelling:
     def by_rules(self) -> bool:
         """Whether the rules say all."""
         return self.function is None
+
+    def tabulated(self, num_observations: int, num_actions: int) -> Labelling | None:
+        """Return the labels of all transitions as rules; None where there are too many to call a function for each."""
+        shape = (num_observations, num_actions, num_observations)
+        if self.by_rules:
+            return self
+        if shape[0] * shape[1] * shape[2] > MAX_TABULATED:
+            return None
+        places = np.indices(shape).reshape(3, -1)
+        numbers, sets = self.of(*places)
+        rows = zip(*places.tolist(), numbers.tolist(), strict=True)
+        return Labelling(tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number]))
 
     def propositions(self) -> Label:
         """Return the propositions of the rules; those of a function cannot be known beforehand."""
@@ -217,27 +231,6 @@ def as_label(propositions: object, what: str, allowed: Collection[str] | None = 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
     return "{" + ", ".join(sorted(label)) + "}"
-
-
-class SeenLabels:
-    """The labels of transitions that were seen, a function of (o, a, o'); ``ignored`` propositions do not count."""
-
-    def __init__(self, ignored: Label = frozenset()) -> None:
-        self._labels: dict[tuple[int, int, int], Label] = {}
-        self._ignored = ignored
-
-    def __call__(self, o: int, a: int, z: int) -> Label:
-        return self._labels[o, a, z]
-
-    def add(self, transition: tuple[int, int, int], label: Label) -> None:
-        """Note a label; refuse one that contradicts what was seen before."""
-        own = label - self._ignored
-        first = self._labels.setdefault(transition, own)
-        if first != own:
-            raise ContradictionError(
-                f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
-                "another time; labels must be a function of (o, a, o')"
-            )
 
 
 def _call(
