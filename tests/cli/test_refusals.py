@@ -58,7 +58,7 @@ REFUSED = [
     (f"machine {FETCH} --trace itm -o m.yaml", "did you mean 'item'"),
     (f"machine {FETCH} --trace 'item; \"x' -o m.yaml", "are all quotes closed?"),
     (f"machine {FETCH} --pay last -o m.yaml", "'last' is not one of"),
-    (f"machine {FETCH} --reward nan -o m.yaml", "expected a finite number"),
+    (f"machine {FETCH} --reward nan -o m.yaml", "a reward of nan; expected a number"),
     (f"machine {FETCH} --draw picture.gif -o m.yaml", "cannot draw 'picture.gif'"),
     (f"machine {FETCH} --draw picture.svg -o out.ymal", "expected one of .yaml .yml .json"),
     (f'machine "{" & ".join(f"F a{i}" for i in range(12))}" --max-states 50', "outgrew its limit of 50 states"),

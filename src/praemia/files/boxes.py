@@ -36,11 +36,6 @@ def is_box(part: TaskFile) -> bool:
     return world is not None and world.labels is None
 
 
-def box_propositions(part: TaskFile) -> list[str] | None:
-    """Return the propositions that labels can have; None where they are not known beforehand."""
-    return list(part.labels) if isinstance(part.labels, Mapping) else None
-
-
 def build_box(
     source: Source, part: TaskFile, machine: RewardMachine, allow_code: bool, settings: Mapping[str, Any]
 ) -> BlackBox:
@@ -79,7 +74,8 @@ def _encoding(
     """Return the cells of a Box, or the user's function; None for a finite space."""
     from gymnasium import spaces
 
-    space, bins = env.observation_space, world.observations
+    space: Any = env.observation_space
+    bins = world.observations
     if world.encode is not None:
         with source.at("gymnasium", "encode"):
             return _function(world.encode, source, allow_code)
@@ -91,19 +87,6 @@ def _encoding(
             )
     if bins is None:
         return None
-    with source.at("gymnasium", "observations"):
-        if not isinstance(space, spaces.Box):
-            raise ModelError(f"{world.id} shows {space}; names and cells are for a Box, so leave them out")
-        if space.shape != (len(bins),):
-            raise ModelError(f"{len(bins)} names; {world.id} shows {math.prod(space.shape)} numbers ({space})")
-    for name, parts, low, high in zip(bins, bins.values(), space.low.tolist(), space.high.tolist(), strict=True):
-        with source.at("gymnasium", "observations", name):
-            if isinstance(parts, int) and parts > 1 and not math.isfinite(high - low):
-                raise ModelError(
-                    f"{name!r} has no finite bounds ({low:g} to {high:g}), so it has no {parts} cells of equal size; "
-                    "give a list of cuts, such as [-1.0, 0.0, 1.0]"
-                )
-            cells(_line(space, low, high), [parts])
     with source.at("gymnasium", "observations"):
         return cells(space, list(bins.values()), names=list(bins))
 
