@@ -201,7 +201,7 @@ def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
     shares = np.zeros((data.visits.size, 2 * size))
     for _ in range(1_000):
         posterior.draw()
-        shares += posterior._labels.rows >= size + NUM_EXITS  # only goal does anything
+        shares += posterior._rows >= size + NUM_EXITS  # only goal does anything
     seen = np.zeros((data.visits.size, size), dtype=bool)
     seen[data.pairs, data.successors] = True
     seen = np.tile(seen, 2)  # with an end or without, the label is the same

@@ -13,7 +13,7 @@ from praemia._support.activity import OnProgress, display, say
 from praemia._support.text_tables import Table, plural
 from praemia.cli.common import code_option, complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
-from praemia.errors import ContradictionError, EnvironmentFailure, ParameterError, SizeError
+from praemia.errors import ParameterError, PraemiaError, SizeError
 
 if TYPE_CHECKING:
     from praemia.exploration import ExploredPlan, LikelyLoss
@@ -60,7 +60,7 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.exploration.environment import Environment
+    from praemia.exploration.counted import known_kind
     from praemia.files.resolving import resolve_task
 
     if until is not None and append:
@@ -68,7 +68,7 @@ def explore_command(
     problem = resolve_task(task, allow_code=allow_code)
     before = praemia.Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
-        before.require_kind(Environment(problem).kind, [(seed,)])
+        before.require_kind(known_kind(problem), [(seed,)])
     named = [praemia.load_machine(name) for name in machines]
     began = time.perf_counter()
     try:
@@ -83,7 +83,7 @@ def explore_command(
                 on_check=lambda check: say(_check_line(check, until)),
                 **settings,
             )
-    except (ContradictionError, EnvironmentFailure) as error:
+    except PraemiaError as error:
         if error.dataset is not None:
             _merged(before, error.dataset).save(out)
             raise type(error)(f"{error}; what was explored until then is kept in {out}") from error
@@ -113,7 +113,7 @@ def _ending(collected: praemia.Dataset, machines: list[praemia.RewardMachine]) -
     after = f"after {plural(episodes, 'episode')}"
     if loss is None:
         read = frozenset[str]().union(*(machine.reads for machine in machines))
-        unseen = sorted(read - collected.labelling.propositions())
+        unseen = sorted(read - collected.seen_propositions)
         return f"not reached: {after} the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
     largest = "the largest likely loss (Bayesian, probability 0.95 under the posterior) of the machines' plans"

@@ -147,7 +147,7 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
         mean, std = number(row[f"{measure}_mean"]), row[f"{measure}_std"]
         mean += f" ± {number(std)}" if row["runs"] > 1 else ""
         counts = [f"{row[key]:.0f}" for key in ("steps",) * with_steps + ("plans",)]
-        lines.append((row["learner"], mean, number(row[late]), *counts, number(row["seconds"])))
+        lines.append((row["learner"], mean, number(row[late]), *counts, f"{row['seconds']:.2f}"))
     return Table(("learner", *MEASURES[measure], *("steps",) * with_steps, "plans", "s per run"), lines)
 
 

@@ -97,10 +97,15 @@ def _written(element: Any) -> str:
 
 
 def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *, unseen: Any = "random") -> Episode:
-    """Play one episode by a policy: an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``.
+    """Play one episode with a policy.
 
-    In a black box it may be an agent too, as for ``evaluate``, and ``unseen`` is what a ``Policy`` does with an
-    observation that it never met.
+    Parameters
+    ----------
+    task : a task, or a black box.
+    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``; in a black box also an agent, as for
+        ``evaluate``.
+    seed : an integer; the same seed gives the same episode.
+    unseen : in a black box, what a ``Policy`` does with an observation that it never met (``Policy.act``).
 
     Examples
     --------
@@ -135,7 +140,7 @@ def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *,
 
 def _in_box(box: BlackBox, policy: Any, seed: int, unseen: Any) -> Episode:
     """Play an episode in a black box, and keep what it looks like, if it renders pixels."""
-    choose, images = chooser(box, policy, deterministic=False, unseen=unseen)(), list[Any]()
+    choose, images = chooser(box, policy, deterministic=False, unseen=unseen), list[Any]()
     renders = box.env.render_mode == "rgb_array"
 
     def watched(*situation: Any) -> Any:
