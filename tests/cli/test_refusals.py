@@ -222,6 +222,8 @@ def test_check_prints_every_mistake_as_a_finding_with_its_place(
         ("absent.yaml", None, None, "cannot be read: No such file", None),
         ("m.json", '{"states": ["a"], "initial": "b", "propositions": []}', "machine", "unknown machine state 'b'", 1),
         ("m.yaml", "states: [a]\n  b: [", None, "not valid YAML", 2),
+        ("e.yaml", "tasks: [riverswim-3]\nlearner: [eqo]\n", "experiment", "did you mean 'learners'", 2),
+        ("e.yaml", "tasks: [riverswim-3]\nlearners: [eqq]\n", "experiment", "did you mean 'eqo'", 2),
         ("m.hoa", "HOA: v1\n", "machine", "", 2),
         ("t.jsonl", "[]\n", "traces", "", 1),
     ],

@@ -382,9 +382,9 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "if interval.low > self.lower:\n            return above",
          "statistics/test_claims.py::test_readings_tell_level_from_not_clear"),
     ],
-    "statistics/frames.py": [
+    "experiments/frames.py": [
         ("a curve begins with its first plan's loss", "np.concatenate(([0.0], run.regret))[at]", "run.regret[at - 1]",
-         "statistics/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there"),
+         "experiments/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there"),
     ],
     "deep/counterfactuals.py": [
         ("all machine states make of a step what its own did", "self.view.step(m, label,", "self.view.step(own, label,",

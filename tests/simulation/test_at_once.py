@@ -112,7 +112,7 @@ def test_a_stored_run_says_which_regret_it_has(tmp_path: Any) -> None:
 
 
 def test_frames_have_the_pathwise_regret() -> None:
-    from praemia.statistics.frames import runs_frame
+    from praemia.experiments.frames import runs_frame
 
     run = simulate(envs.make("riverswim-3"), hasty("psrl"), 30)
     assert runs_frame([run])["regret"][0] == pytest.approx(run.regret[-1])
