@@ -156,7 +156,8 @@ def _sampled(box: BlackBox, policy: Policy) -> Dataset:
     index = policy.observations
     own = box.for_run(index.codes if isinstance(index, EncodedIndex) else None)
     choose = chooser(own, policy, deterministic=False, unseen="random")
-    episodes = [list(play(own, choose, episode_seed(0, i))) for i in range(EPISODES)]
-    steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
-    labels = iter([step.label for episode in episodes for step in episode])  # they may have needed info
-    return count_episodes(steps, own.changed(labels=lambda *step: next(labels)))
+    episodes = [
+        [(step.observation, step.action, step.next_observation, {"label": step.label}) for step in episode]
+        for episode in (play(own, choose, episode_seed(0, number)) for number in range(EPISODES))
+    ]
+    return count_episodes(episodes, own.changed(labels="label"))
