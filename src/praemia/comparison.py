@@ -188,7 +188,7 @@ def compare(
     Returns
     -------
     The comparison: ``table``, ``ratios`` (in a black box ``differences``) and ``figure``; a notebook shows all three.
-    ``to_frame`` gives the runs to pandas, ``save`` keeps them.
+    ``to_frame`` returns the runs as a data frame, ``save`` stores them.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 class PraemiaError(Exception):
-    """A mistake in what the user gave; the message says where, what was found and what is expected.
+    """Invalid input: the message gives the place, the value found and the value expected.
 
     Examples
     --------

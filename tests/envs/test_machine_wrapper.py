@@ -252,8 +252,8 @@ def test_the_machine_halts_when_the_episode_has_ended() -> None:
          .edge("c", "x", "c", reward=1.0).build(), {"b"}),
     ],
 )  # fmt: skip
-def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
-    assert {machine.states[m] for m in machine.settled_states} == settled
+def test_terminal_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
+    assert {machine.states[m] for m in machine.terminal_states} == settled
 
 
 # Shaping

@@ -152,10 +152,10 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          'counts.rows[x]["label"], counts.rows[x]["target"] = 0, target', f"{MATTERS}[ucbvi-prm-9]"),
     ],
     "tasks/product.py": [
-        ("outcomes of the machine are not told apart on the product", "edges.z * size + edges.m_next, edges.probs)",
-         "edges.z * size, edges.probs)", SHOWN),
-        ("the outcomes of the machine share one place on the product", "if machine.index[outcome.target] == m_next)",
-         "if machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
+        ("outcomes of the machine are not told apart on the product", "z * size + m_next, probs)",
+         "z * size, probs)", SHOWN),
+        ("the outcomes of the machine share one place on the product", "machine.index[outcome.target] == m_next)",
+         "machine.index[outcome.target] >= 0)", f"{MATTERS}[ucbvi-3]"),
     ],
     "kernels/ties.py": [
         ("the first of equally good actions is always taken",
@@ -362,11 +362,11 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "machines/rules.py": [
         ("a state is settled if it pays nothing itself", "    return closure(paying, sources)", "    return paying",
-         f"{WRAPPER}::test_settled_states_are_those_that_cannot_lead_to_a_reward"),
+         f"{WRAPPER}::test_terminal_states_are_those_that_cannot_lead_to_a_reward"),
         ("the last rule that holds is taken, not the first", "for rule in reversed(guarded):", "for rule in guarded:",
          f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands"),
         ("two rules that hold on one label pass", "        if not first_match:\n", "        if False:\n",
-         f"{RULES}::test_overlapping_guards_are_an_error_that_names_first_match"),
+         "machines/test_refusals.py::test_what_is_wrong_is_refused"),
         ("outcomes are put in another order than they were written in", "in by_target.items()",
          "in sorted(by_target.items())",
          f"machines/test_machine.py::test_outcomes_with_one_target_are_mixed_and_keep_the_law {EQUAL}"),
@@ -444,8 +444,8 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("machines with the same outcomes on other labels are equal", " and self.diagrams.is_same_as(other.diagrams)",
          "", f"{EQUAL}::test_machines_are_equal_exactly_if_they_do_the_same_on_every_label "
          f"{EQUAL}::test_whatever_a_machine_does_otherwise_makes_it_another"),
-        ("a formula is written for a machine that was changed", '"source": None, "meanings"',
-         '"source": {"ltlf": "F a"}, "meanings"',
+        ("a formula is written for a machine that was changed", "source=None, meanings",
+         'source={"ltlf": "F a"}, meanings',
          f"{EQUAL}::test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from"),
     ],
     "machines/algebra.py": [

@@ -140,7 +140,7 @@ def test_a_rule_that_stays_unpaid_and_one_that_is_hidden_change_nothing():
 def test_a_changed_copy_can_be_made_of_every_machine(made):
     assert made.replace() == made
     assert made.replace().idle_reward == made.idle_reward
-    assert made.replace().settled_states == made.over(["z"]).settled_states == made.settled_states
+    assert made.replace().terminal_states == made.over(["z"]).terminal_states == made.terminal_states
     last = made.states[-1]
     moved = made.replace(initial=last)
     assert (moved.initial, made.initial) == (last, made.states[0])

@@ -89,7 +89,7 @@ def test_an_episode_that_ends_when_the_machine_is_done_is_nowhere_afterwards(dra
             for a, chosen in enumerate(oracles.action_probs(policy, h, state, task.num_actions)):
                 visits[state[1], a] += mass * chosen
                 for p, _, target in edges[state, a]:
-                    if target[0] not in task.machine.settled_states:
+                    if target[0] not in task.machine.terminal_states:
                         after[target] = after.get(target, 0.0) + mass * chosen * p
         here = after
     np.testing.assert_allclose(found.pairs, visits, atol=CLOSE)

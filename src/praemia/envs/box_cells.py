@@ -106,10 +106,9 @@ def cells(
     Parameters
     ----------
     space : the Box.
-    bins : into how many parts each of its numbers is divided, one for all or one for each; a list of increasing numbers
-        says where to divide. A number without finite bounds needs such a list. What lies outside is in the outermost
-        cell.
-    names, units : a name and a unit for each of its numbers, for pictures.
+    bins : the number of bins of each variable, one for all or one for each; or a list of increasing bin edges, which an
+        unbounded variable needs. Values outside are in the outermost bin.
+    names, units : a name and a unit for each variable, for pictures.
 
     Examples
     --------

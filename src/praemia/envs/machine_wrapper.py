@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import deepcopy
 from itertools import accumulate
 from numbers import Real
 from typing import Any, TypeAlias
@@ -19,7 +18,7 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
 from praemia.errors import ModelError, ParameterError, located, require_whole, unknown_name
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -59,7 +58,7 @@ class MachineView:
         self.initials = [i + m.index[m.initial] for i, m in zip(self._firsts, machines, strict=True)]
         self.space = with_machine_state(inner, len(self.states))
         done = zip(self._firsts, machines, strict=True) if until_done else ()
-        self.done_states = frozenset(first + m for first, machine in done for m in machine.settled_states)
+        self.done_states = frozenset(first + m for first, machine in done for m in machine.terminal_states)
         with located("shaping"):
             potentials = [np.zeros(m.num_states) if shaping is None else m.potential(shaping) for m in machines]
         self.potentials = np.concatenate(potentials)
@@ -125,14 +124,14 @@ def as_machines(machine: object) -> tuple[RewardMachine, ...]:
 
 
 class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Play a machine along with an environment of any spaces; its rewards are the rewards.
+    """Run a machine alongside an environment with any spaces, and return its rewards.
 
-    An observation is ``{"observation": …, "machine_state": m}``; an environment whose observations are dictionaries
-    keeps its own entries. ``gymnasium.wrappers.FlattenObservation`` makes one vector of it, and
-    ``gymnasium.wrappers.TimeAwareObservation`` shows the step. ``info`` holds the ``label`` of the step, a sorted
-    tuple, the ``machine_state`` by name, and in ``environment`` the step without the machine: the ``reward``,
-    ``terminated`` and ``truncated``. The environment samples the random numbers that it would sample alone; the machine
-    has its own, from the same seed. Once an episode has ended the machine stays, and its reward is 0.
+    An observation is ``{"observation": …, "machine_state": m}``; if observations are dictionaries, ``machine_state`` is
+    added to them. ``gymnasium.wrappers.FlattenObservation`` makes one vector of it, and
+    ``gymnasium.wrappers.TimeAwareObservation`` adds the step. ``info`` holds the ``label`` of the step, a sorted tuple,
+    the ``machine_state`` by name, and in ``environment`` the step without the machine: the ``reward``, ``terminated``
+    and ``truncated``. The environment samples the same random numbers as without the machine, which has a generator
+    with the same seed. Once an episode has ended the machine stays, and its reward is 0.
 
     Parameters
     ----------
@@ -140,15 +139,15 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     labels : the labels of steps, in any of the forms that ``BlackBox`` takes.
     machine : the machine, or several of which one is sampled at each reset. ``info["machine"]`` is then its index, and
         ``machine_state`` an index into the states of all machines, one machine after the other.
-    horizon : truncate episodes after so many steps; None: leave that to the environment.
+    horizon : truncate episodes after this number of steps; None: leave that to the environment.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
     until_done : terminate an episode once no further reward, positive or negative, is possible.
     record : a file or a list; the labels and rewards of every episode are added to it, rewards without shaping.
     shaping : γ: add γ·Φ(m') − Φ(m) to each reward, Φ = ``machine.potential(γ)``; Φ(m') counts as 0 where the episode
         terminates. The policies that are optimal for the discount γ stay so.
     stage_rewards : functions (observation, action, next observation, info) → number that are added to the machine's
-        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which comes first.
-        ``info["stage_rewards"]`` has the value of each.
+        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which takes
+        precedence. ``info["stage_rewards"]`` has the value of each.
 
     Examples
     --------
@@ -187,7 +186,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         arguments = {"labels": labels, "machine": machine, "horizon": horizon, "record": record, **options}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, stage_rewards=stage_rewards, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.horizon, self.label = horizon, StepLabeller(labels, machines[0], env)
+        self.horizon = horizon
+        self.label = StepLabeller(labels, machines[0], env.observation_space, env.action_space)
         self.machine_view = MachineView(machines, env.observation_space, **options)  # for counterfactual steps
         self.observation_space = self.machine_view.space
         self._stage_rewards = dict(stage_rewards or {})
@@ -217,7 +217,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         return beside(observation, np.int64(self._machine_state)), self._with_machine(info, frozenset())
 
     def _start(self, observation: Any, machine: int) -> None:
-        self._last_observation = deepcopy(observation)  # the environment may overwrite it
+        self._last_observation = copied(observation)
         self._machine_state = self.machine_view.initials[machine]
         self._step, self._is_over = 0, False
 
@@ -238,7 +238,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             self._machine_state, reward, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
             self._recorder.add(label, reward)
             reward += self.machine_view.shaping_reward(before, self._machine_state, terminated)
-        self._last_observation = deepcopy(observation)
+        self._last_observation = copied(observation)
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()

@@ -22,7 +22,6 @@ from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.base import require_discount
-from praemia.tasks.mdp import sparse_kernel
 from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.task import Task
 
@@ -39,15 +38,15 @@ class Dataset:
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' where the episode was over then; labels : int64[E],
+    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' if it ended the episode; labels : int64[E],
         indices into ``label_sets``; counts : int64[E], positive — the transitions seen, in order. One (o, a, o') may
         have several labels, as in a black box with ``encode``.
     first_counts : int64[O], how often an episode began in each observation.
-    horizon, discount : of the task that was explored; plans have them unless they are given others.
+    horizon, discount : those of the explored task, and the defaults of plans.
     labelling : the labels of all transitions, seen or not, as rules; None where only playing reveals them.
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     sources : how the data was collected, one entry for each part.
-    can_end : whether episodes may end before the horizon, whether or not one was seen to.
+    can_end : whether episodes may end before the horizon, even if none in the data did.
     encoding : how a black box indexes its observations, as plain data.
 
     Examples
@@ -124,7 +123,7 @@ class Dataset:
 
     @property
     def ends(self) -> NDArray[np.bool_]:
-        """bool[E], whether the episode was over then."""
+        """bool[E], whether the transition ended the episode."""
         return self.targets >= self.num_observations
 
     @cached_property
@@ -163,7 +162,10 @@ class Dataset:
     @cached_property
     def kernel(self) -> Any:
         """p̂ as a SciPy sparse array [O·A, 2·O]: column O + o' is the end in o'; empty rows for pairs never visited."""
-        return sparse_kernel(self.num_observations, self.indptr, self.targets, self.probs)
+        from scipy.sparse import csr_array
+
+        shape = (self.visits.size, 2 * self.num_observations)
+        return csr_array((self.probs, self.targets, self.indptr), shape=shape)
 
     @cached_property
     def start_probs(self) -> NDArray[np.float64]:
@@ -179,14 +181,14 @@ class Dataset:
 
     @property
     def kind(self) -> dict[str, Any]:
-        """What data must have in common to be merged."""
+        """The properties that datasets must share to be merged."""
         sizes = ("num_observations", "num_actions", "horizon", "discount")
         names = (*sizes, "observation_names", "action_names", "encoding")
         rules = None if self.labelling is None else frozenset(self.labelling.rules)
         return {**{name: getattr(self, name) for name in names}, "labels": rules}
 
     def require_kind(self, other: Mapping[str, Any], seeds: Iterable[Sequence[int]]) -> None:
-        """Refuse to merge with data of another environment, or data that was explored with a seed of this one's."""
+        """Raise an error if the other data is of another environment, or shares a seed with this data."""
         own = self.kind
         for name, value in other.items():
             if own[name] != value:
@@ -203,13 +205,14 @@ class Dataset:
 
     @classmethod
     def from_episodes(cls, episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
-        """Count episodes that were not played here, such as those of a log.
+        """Count episodes recorded elsewhere, such as those of a log.
 
         Parameters
         ----------
         episodes : each a list of steps (observation, action, next observation), in the environment's own terms, from
             ``reset`` on; with the step's ``info``, where labels need it, and whether it terminated the episode.
-        task : the black box or task that they are of: it has the labels, and indexes observations and actions.
+        task : the black box or task of the episodes; it provides the labels and the indices of observations and
+            actions.
 
         Examples
         --------
@@ -261,7 +264,9 @@ class Dataset:
         return self.pairs, self.targets, self.labels, self.label_sets, self.counts
 
     def among(self, kept: Column) -> Dataset:
-        """Return the data with other indices: observations are the place of theirs in ``kept``, which has all met."""
+        """Return the data with new indices: the positions of observations in ``kept``, which contains all that were
+        met.
+        """
         (o, a, z), names = self.transitions, self.observation_names
         return replace(
             self,
@@ -274,7 +279,7 @@ class Dataset:
         )
 
     def require_sizes_of(self, task: Task) -> None:
-        """Refuse to compare the data with another task than its own."""
+        """Raise an error if a task does not have the sizes of the data."""
         if (self.num_observations, self.num_actions) != (task.num_observations, task.num_actions):
             raise ModelError(
                 f"data of {self.num_observations} observations and {self.num_actions} actions; the task {task.name!r} "
@@ -282,7 +287,7 @@ class Dataset:
             )
 
     def coverage(self) -> str:
-        """Describe in a few lines what the data covers."""
+        """Describe the coverage of the data in a few lines."""
         never, total = int((self.visits == 0).sum()), f"{len(self.counts):,} distinct"
         lines = [
             f"{plural(self.num_episodes, 'episode')} of {plural(self.horizon, 'step')}: "
@@ -302,7 +307,7 @@ class Dataset:
         return self.observation_names[o] if self.observation_names else str(o)
 
     def save(self, path: str | Path) -> None:
-        """Write the dataset to a file, whole or not at all."""
+        """Write the dataset to a file, completely or not at all."""
         write_whole(Path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
@@ -313,7 +318,7 @@ class Dataset:
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
-        """Read a dataset from a file; anything but a whole one is a FileError."""
+        """Read a dataset from a file; raise a FileError if it is damaged or of another kind."""
         return cls.from_bytes(read_bytes(Path(path)), str(path))
 
     @classmethod

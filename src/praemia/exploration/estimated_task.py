@@ -29,7 +29,7 @@ from praemia.tasks.model import Model
 from praemia.tasks.picture import Axis, Mark, Picture, Spot
 
 SHORT, LONG = 4, 40  # letters of a name that fits into a place, and into the legend
-NAMED = 24  # observations whose names are in the legend, at most
+NAMED = 100  # observations whose names are in the legend, at most
 
 
 class EstimatedTask(BaseTask):

@@ -92,7 +92,7 @@ def explore(
     method : ``uncertainty``, which goes where the estimate is least certain, or ``euler``, the paper's Algorithm 3,
         which first plays ``policy_episodes`` (N₀, 1000) further episodes for each observation.
     scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
-    until : stop when the likely loss of every one of ``machines``' plans is less than this; the data's last source says
+    until : stop when the likely loss of the plan for each of ``machines`` is below this; the data's last source records
         whether that was reached, and the loss at each check.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
 

@@ -36,9 +36,9 @@ class ExploredPlan:
         ``action_probs(history)`` are float64[A].
     value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited has the
         smallest return of the machine from then on.
-    alpha : how far it may be from the best plan in p̂.
-    certificate : how far it may be from the optimum of the true environment: proven.
-    dataset : what it was made from.
+    alpha : an upper bound on the gap to the best plan in p̂.
+    certificate : the proven upper bound on the gap to the optimum of the true environment.
+    dataset : the data it was made from.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples
@@ -134,7 +134,7 @@ def plan_from(
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; that of the data by default.
     discount : γ, for a machine: a reward at step h counts γ^h times; that of the data by default. A reward on
-        trajectories is taken as it is.
+        trajectories is not discounted.
     failure_prob : ρ, the probability that the certificate fails.
     simulations, seed : how many histories the search rolls out, for a reward on trajectories; plans for machines are
         exact.

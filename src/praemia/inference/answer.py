@@ -76,18 +76,20 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Inference:
-    """A machine inferred from traces, with what supports it.
+    """A machine inferred from traces, with its evidence.
 
     Attributes
     ----------
-    machine : it explains every episode, and no two of its states are equivalent.
-    edges : each way out of a state, with how often it was seen, and an interval for its probability.
-    why_probabilistic : why the machine is, though no two episodes contradict a deterministic one; else None.
+    machine : the machine; it explains every episode, and no two of its states are equivalent.
+    edges : its transitions, each with its count and an interval for its probability.
+    why_probabilistic : why the machine is probabilistic although no two episodes contradict a deterministic one; else
+        None.
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
-    not_identifiable : what the traces leave open, with the states in question.
-    close_calls : what they barely decide: a machine at most 20 times less likely has this edge lead elsewhere.
-    outside_class : what speaks for hidden moves: then label and reward do not fix the next state, and the machine
-        found is only one that explains the traces; None if nothing does.
+    not_identifiable : the transitions that the traces do not determine, as text.
+    close_calls : the transitions that they barely determine: a machine at most 20 times less likely has the edge lead
+        elsewhere.
+    outside_class : evidence of hidden moves, or None. With hidden moves, label and reward do not determine the next
+        state, and the machine is only one of those that explain the traces.
     held_out : how well held-out episodes are predicted; None if there are too few.
 
     Examples
@@ -112,7 +114,7 @@ class Inference:
 
     @property
     def visits(self) -> dict[str, int]:
-        """How many steps were taken in each state."""
+        """The number of steps taken in each state."""
         return {q: sum(edge.count for edge in self.edges if edge.source == q) for q in self.machine.states}
 
     @property
@@ -124,7 +126,7 @@ class Inference:
         return f"Inference({self.lines()[0]})"
 
     def lines(self) -> list[str]:
-        """Describe the machine and what supports it, line by line."""
+        """Describe the machine and its evidence, line by line."""
         kind = "deterministic" if self.is_deterministic else "probabilistic"
         size = plural(self.machine.num_states, "state")
         smallest = ", proved smallest" if self.is_smallest else ""

@@ -121,9 +121,13 @@ class Occupancy:
 def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None = None) -> Plan:
     """Find the optimal policy of a task or of a model by backward induction; among equally good actions take the first.
 
-    With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
-    use all cores unless ``threads`` is given; the result does not depend on it. For a task without a horizon the
-    stationary optimum is found, to a relative error of 1e-9 at the start.
+    For a task without a horizon the stationary optimum is found, to a relative error of 1e-9 at the start.
+
+    Parameters
+    ----------
+    task : a task, or a model.
+    keep_values : whether to keep the values of all steps, and not only those of the first, which saves memory.
+    threads : the number of threads; by default, large tasks use all cores. The result does not depend on it.
 
     Examples
     --------
@@ -168,9 +172,10 @@ def evaluate(
         ``Run`` for what it learned; an agent with ``predict``, as in
         stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, perhaps flattened; or a function
         (observation, machine_state, step) → action, or → the probabilities of all actions.
-    deterministic : ask an agent for its one action. Otherwise its action probabilities count, where it has them.
-    num_episodes, seed : of the episodes that are played in a black box, 100 unless given. The same seed gives every
-        policy the same episodes, and no run of training has them.
+    deterministic : whether an agent plays its one predicted action; otherwise its action probabilities count, if it has
+        any.
+    num_episodes, seed : of the episodes that are played in a black box, 100 unless given. Policies evaluated with the
+        same seed get the same random numbers, which no training run uses.
     unseen : in a black box, what a ``Policy`` does with an observation that it never met (``Policy.act``).
 
     Examples
@@ -218,8 +223,8 @@ def _values(model: Model, work: BackwardPass, values: NDArray[np.float64]) -> tu
 def occupancy(task: BaseTask | Model, policy: PolicyLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy.
 
-    Where a model is given, its episodes go on when the machine is done: it knows nothing of ``until_done``.
-    In a task with a discount γ it is multiplied by γ^h, so that rewards weighted by it add up to the value.
+    With a discount γ, probabilities are multiplied by γ^h, so that rewards weighted by them add up to the value. A
+    model has no ``until_done``: its episodes continue when the machine is done.
 
     Examples
     --------

@@ -67,11 +67,11 @@ def play(
     rng, chance = np.random.default_rng(machine_rng), np.random.default_rng(policy_rng)
     sampler, m = sampler or MachineSampler(box.machine), box.machine.index[box.machine.initial]
     observed, _ = box.env.reset(seed=int(own.generate_state(1)[0] >> 1))
-    shown = box.copied(observed) if box.is_encoded else box.observe(observed)[1]
+    shown = box.shown(observed)
     for h in range(box.max_steps):
         action = choose(shown, m, h, chance)
         observed, _, terminated, truncated, info = box.env.step(action)
-        after = box.copied(observed) if box.is_encoded else box.observe(observed)[1]
+        after = box.shown(observed)
         label = box.label(shown, action, after, info)
         m_next, reward = sampler.step(m, label, rng)
         yield Step(h, shown, m, action, tuple(sorted(label)), reward, after, m_next)

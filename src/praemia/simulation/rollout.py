@@ -93,10 +93,15 @@ def _written(element: Any) -> str:
 
 
 def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *, unseen: Any = "random") -> Episode:
-    """Play one episode by a policy: an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``.
+    """Play one episode with a policy.
 
-    In a black box it may be an agent too, as for ``evaluate``, and ``unseen`` is what a ``Policy`` does with an
-    observation that it never met.
+    Parameters
+    ----------
+    task : a task, or a black box.
+    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``; in a black box also an agent, as for
+        ``evaluate``.
+    seed : an integer; the same seed gives the same episode.
+    unseen : in a black box, what a ``Policy`` does with an observation that it never met (``Policy.act``).
 
     Examples
     --------
