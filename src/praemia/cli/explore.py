@@ -61,7 +61,7 @@ def explore_command(
     """
     from praemia.errors import ParameterError, PraemiaError
     from praemia.exploration import Dataset, explore
-    from praemia.exploration.counted import known_kind
+    from praemia.exploration.counted import about
     from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
 
@@ -70,7 +70,7 @@ def explore_command(
     problem = resolve_task(task, allow_code=allow_code)
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
-        before.require_kind(known_kind(problem), [(seed,)])
+        before.require_kind(about(problem), [(seed,)])
     named = [load_machine(name) for name in machines]
     began = time.perf_counter()
     try:

@@ -31,7 +31,7 @@ def dataset_of(
 
     Each part has transitions and their labels; ``starts`` are int64[O], where episodes began.
     """
-    size, num_actions, labelling = source.num_observations, source.num_actions, known_labels(source)
+    size, num_actions = source.num_observations, source.num_actions
     columns = [
         (
             seen.observations * num_actions + seen.actions,
@@ -42,26 +42,28 @@ def dataset_of(
         )
         for seen, sets in parts
     ]
+    record = {"task": source.name, **record}
+    return Dataset(**about(source), **add_up(size, columns), first_counts=starts, sources=(record,))
+
+
+def about(source: Task | BlackBox) -> dict[str, Any]:
+    """Return the fields of a dataset that its environment determines."""
+    names, labelling = ("num_observations", "num_actions", "discount"), known_labels(source)
+    fields: dict[str, Any] = {name: getattr(source, name) for name in names}
     if isinstance(source, Task):
-        names, can_end = (source.mdp.observation_names, source.mdp.action_names), source.mdp.can_end
+        mdp = source.mdp
+        fields |= {"observation_names": mdp.observation_names, "action_names": mdp.action_names, "can_end": mdp.can_end}
     else:
-        names, can_end = (source.observations.names(), source.actions.names()), True
+        places, actions = source.observations, source.actions
+        fields |= {"observation_names": places.names(), "action_names": actions.names(), "can_end": True}
     produced = frozenset[str]() if labelling is None else labelling.propositions()
-    return Dataset(
-        size,
-        num_actions,
-        **add_up(size, columns),
-        first_counts=starts,
-        horizon=source.max_steps,
-        labelling=labelling,
-        propositions=tuple(sorted(produced.union(source.machine.propositions))),
-        observation_names=names[0],
-        action_names=names[1],
-        sources=({"task": source.name, **record},),
-        can_end=can_end,
-        discount=source.discount,
-        encoding=encoding_of(source),
-    )
+    return {
+        **fields,
+        "horizon": source.max_steps,
+        "labelling": labelling,
+        "propositions": tuple(sorted(produced.union(source.machine.propositions))),
+        "encoding": encoding_of(source),
+    }
 
 
 def known_labels(source: Task | BlackBox) -> Labelling | None:
@@ -72,15 +74,6 @@ def known_labels(source: Task | BlackBox) -> Labelling | None:
 @cached_per_object
 def _tabulated(task: Task) -> Labelling | None:
     return task.mdp.labelling.tabulated(task.num_observations, task.num_actions)
-
-
-def known_kind(source: Task | BlackBox) -> dict[str, Any]:
-    """Return what data must share to be merged (``Dataset.kind``), as far as it is known before playing."""
-    names, labelling = ("num_observations", "num_actions", "discount"), known_labels(source)
-    kind: dict[str, Any] = {name: getattr(source, name) for name in names} | {"horizon": source.max_steps}
-    if isinstance(source, Task):
-        kind |= {"observation_names": source.mdp.observation_names, "action_names": source.mdp.action_names}
-    return {**kind, "labels": None if labelling is None else frozenset(labelling.rules)}
 
 
 def encoding_of(task: BaseTask) -> dict[str, Any] | None:
