@@ -17,7 +17,6 @@ from praemia.exploration.dataset import Dataset, add_up
 from praemia.learners.experience import Transitions
 from praemia.machines.labels import Label, Labelling
 from praemia.planning.backward import cached_per_object
-from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task
 
 
@@ -48,22 +47,25 @@ def dataset_of(
 
 def about(source: Task | BlackBox) -> dict[str, Any]:
     """Return the fields of a dataset that its environment determines."""
-    names, labelling = ("num_observations", "num_actions", "discount"), known_labels(source)
-    fields: dict[str, Any] = {name: getattr(source, name) for name in names}
-    if isinstance(source, Task):
-        mdp = source.mdp
-        fields |= {"observation_names": mdp.observation_names, "action_names": mdp.action_names, "can_end": mdp.can_end}
-    else:
-        places, actions = source.observations, source.actions
-        fields |= {"observation_names": places.names(), "action_names": actions.names(), "can_end": True}
-    produced = frozenset[str]() if labelling is None else labelling.propositions()
-    return {
-        **fields,
+    labelling, produced = known_labels(source), frozenset[str]()
+    if labelling is not None:
+        produced = labelling.propositions()
+    fields: dict[str, Any] = {
+        **{name: getattr(source, name) for name in ("num_observations", "num_actions", "discount")},
         "horizon": source.max_steps,
         "labelling": labelling,
         "propositions": tuple(sorted(produced.union(source.machine.propositions))),
-        "encoding": encoding_of(source),
     }
+    if isinstance(source, Task):
+        mdp = source.mdp
+        names = {"observation_names": mdp.observation_names, "action_names": mdp.action_names}
+        return {**fields, **names, "can_end": mdp.can_end, "encoding": None}
+    names = {"observation_names": source.observations.names(), "action_names": source.actions.names()}
+    try:
+        encoding = source.observations.as_data()
+    except PraemiaError:  # values of encode that a file cannot hold
+        encoding = {"size": source.num_observations}
+    return {**fields, **names, "can_end": True, "encoding": encoding}
 
 
 def known_labels(source: Task | BlackBox) -> Labelling | None:
@@ -74,16 +76,6 @@ def known_labels(source: Task | BlackBox) -> Labelling | None:
 @cached_per_object
 def _tabulated(task: Task) -> Labelling | None:
     return task.mdp.labelling.tabulated(task.num_observations, task.num_actions)
-
-
-def encoding_of(task: BaseTask) -> dict[str, Any] | None:
-    """Return how a black box indexes its observations; None for a task, and where a file cannot hold it."""
-    if not isinstance(task, BlackBox):
-        return None
-    try:
-        return task.observations.as_data()
-    except PraemiaError:  # values of encode that a file cannot hold
-        return {"size": task.num_observations}
 
 
 def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
