@@ -172,32 +172,26 @@ class BoxWorld(World):
         while self.played < last and not self.is_due and not self.is_spent:
             note_plan(self.log, self.replan_code)
             self.counts = self.counts.with_room(self.box.max_steps)
-            labels, rewards = self._play_episode()
-            weights = step_weights(len(rewards), self.box.discount)
-            self.log.returns[self.played] = ordered_sum(np.array(rewards) * weights)
-            self.log.steps[self.played] = len(rewards)
-            for step in zip(labels, rewards, strict=True):
-                self.box.recorder.add(*step)
+            steps = self._play_episode()
+            weights = step_weights(len(steps), self.box.discount)
+            self.log.returns[self.played] = ordered_sum(np.array([reward for _, reward in steps]) * weights)
+            self.log.steps[self.played] = len(steps)
+            for label, reward in steps:
+                self.box.recorder.add(label, reward)
             self.box.recorder.end_episode()
             self.progress["played"] += 1
-            self.progress["steps"] += len(rewards)
+            self.progress["steps"] += len(steps)
             if self.played == PATIENCE:
                 self.box.warn_of_absent(frozenset().union(*self.box.label.met), f"had in {PATIENCE} episodes", 2)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
-    def _replan_at_once(self, num_steps: int) -> None:
-        """Plan in the middle of an episode."""
-        self.progress["step"] = num_steps
-        self.replan()
-        self.progress["step"] = 0
-
-    def _play_episode(self) -> tuple[list[Label], list[float]]:
-        """Play one episode and count it; return its labels and its rewards, in the user's units.
+    def _play_episode(self) -> list[tuple[Label, float]]:
+        """Play one episode and count it; return the label and the reward of each step, in the user's units.
 
         When the environment cuts an episode off (truncation), it is not known what would have followed.
         """
-        box, rewards, labels, due = self.box, list[float](), list[Label](), False
+        box, steps, due = self.box, list[tuple[Label, float]](), False
         at_once, units = self.learner.replan_rule.at_once, box.machine.reward_range
         (o, shown), m = self._reset(), box.machine.index[box.machine.initial]
         place, _ = self._place(o, m)
@@ -207,20 +201,20 @@ class BoxWorld(World):
             a = self._act(h, *self._place(o, m))
             z, shown, label, ended, truncated = self._step(shown, a)
             m_next, reward = self._sampler.step(m, label, self.world_rng)
-            labels.append(label)
-            rewards.append(reward)
+            steps.append((label, reward))
             unit_reward = reward if units.is_unit else units.number_to_unit(reward)
             due |= self._count(h, (o, a, z), label, (m, m_next), ended, unit_reward)
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and at_once and len(rewards) < box.max_steps:
-                self._replan_at_once(len(rewards))
-                due = False
+            if due and at_once and len(steps) < box.max_steps:
+                self.progress["step"] = len(steps)
+                self.replan()
+                self.progress["step"], due = 0, False
         if len(self.counts.step_visits) and not self._is_over(ended, m):
-            self.counts.step_visits[len(rewards), self._place(o, m)[0]] += 1
+            self.counts.step_visits[len(steps), self._place(o, m)[0]] += 1
         self.progress["is_due"] = count_episode(self.counts.totals, self.replan_code) or due
-        return labels, rewards
+        return steps
 
     def _place(self, o: int, m: int) -> tuple[int, int]:
         """Return where the learner sees itself: its observation and machine state."""
