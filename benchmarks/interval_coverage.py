@@ -21,7 +21,7 @@ from praemia.experiments.runner import run_into_store
 from praemia.experiments.store import Store
 from praemia.statistics.claims import bonferroni_level
 from praemia.statistics.intervals import mean_interval, quotient_interval
-from praemia.statistics.series import group, paired
+from praemia.statistics.series import paired, series_of
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
 BEST = "UCRL2-RM-B 0.03"
@@ -72,7 +72,7 @@ def pools(folder: str, runs: int, episodes: int) -> dict[str, Floats]:
     for task in TASKS:
         jobs = [Job(TaskText.builtin(task), choice, episodes, (0, run)) for run in range(runs) for choice in choices]
         run_into_store(jobs, store, keep_policies=False)
-        found[task] = paired(group(run for job in jobs if (run := store.read(job)) is not None))
+        found[task] = paired(series_of(run for job in jobs if (run := store.read(job)) is not None))
     return found
 
 

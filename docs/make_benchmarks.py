@@ -69,15 +69,13 @@ class Row(NamedTuple):
 
 def rows_of(study: Study) -> Iterator[Row]:
     """Yield the tasks of a study that have runs."""
-    for place, task in enumerate(study.tasks):
-        members = [series for (row, _), series in sorted(study.series.items()) if row == place]
+    for task, members in study.rows.items():
         medians: dict[str, dict[str, Median]] = {}
         for series in members:
             for criterion, steps in steps_of(series).items():
                 if not np.isnan(steps).any():
                     medians.setdefault(criterion, {})[series.title] = Median.of(steps)
-        if members:
-            yield Row(task, medians, dict(study.group.settings[place].published), members[0].first.step_budget or 0)
+        yield Row(task, medians, study.group.tasks[task].published, members[0].first.step_budget or 0)
 
 
 def steps_tables(study: Study) -> str:

@@ -54,10 +54,6 @@ class ModelError(PraemiaError, ValueError):
     """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
 
 
-class ContradictionError(ModelError):
-    """Report labels that are not a function of (o, a, o')."""
-
-
 class RuleError(ModelError):
     """Report a rule that does not fit its machine, or another of its rules; ``rule`` is the culprit."""
 

@@ -211,8 +211,8 @@ def test_an_experiment_file_runs_code_only_if_allowed(file: Path, capfd: pytest.
 def test_the_file_is_looked_for_beside_the_experiment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = write_experiment(file, "{learner: mine.py:LeastTried, prior: 2.0, title: mine}")
     monkeypatch.chdir("/")
-    (choice,) = load_experiment(experiment, allow_code=True).groups[0].choices
-    assert (choice.name, choice.title, choice.parameters["prior"]) == ("least-tried", "mine", 2.0)
+    (job,) = load_experiment(experiment, allow_code=True).groups[0].cells.values()
+    assert (job.learner.name, job.learner.title, job.learner.parameters["prior"]) == ("least-tried", "mine", 2.0)
 
 
 def test_two_files_with_learners_of_one_name_are_an_error_that_names_both(file: Path, tmp_path: Path) -> None:

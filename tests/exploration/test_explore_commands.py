@@ -154,14 +154,17 @@ def test_a_machine_without_rewards_has_a_plan_and_a_certificate(
 
 
 def test_labels_that_contradict_lose_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A threshold inside a cell labels one transition in two ways; the command ends with what was played on disk."""
+    """A threshold inside a cell labels one transition in two ways; the command says so, and writes what was played."""
     task, file = tmp_path / "car.yaml", tmp_path / "data.npz"
     task.write_text(
         "gymnasium: {id: MountainCar-v0, observations: {position: 3, velocity: 1}}\n"
         "labels: {left: position < -0.52}\nmachine: {ltlf: F left}\nhorizon: 20\n"
     )
-    assert execute(["explore", str(task), "--episodes", "30", "--out", str(file)]) == 2
-    output = capsys.readouterr()
-    assert output.err.count("\n") == 1
-    assert f"what was explored until then is kept in {file}" in output.err
-    assert Dataset.load(file).num_transitions > 1
+    explore = ["explore", str(task), "--episodes", "30"]
+    assert execute([*explore, "--out", str(file)]) == 0
+    assert "plan_from needs one label for each (o, a, o')" in capsys.readouterr().err
+    assert Dataset.load(file).num_episodes == 30
+    machine, checked = machine_file(tmp_path, "left"), tmp_path / "checked.npz"
+    assert execute([*explore, "--until", "0.1", "--machine", machine, "--out", str(checked)]) == 2
+    assert f"what was explored until then is kept in {checked}" in capsys.readouterr().err
+    assert Dataset.load(checked).num_episodes == 30

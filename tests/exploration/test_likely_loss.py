@@ -194,14 +194,14 @@ def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
     plan = plan_from(data, machine)
     found = plan.likely()
     assert found is not None
-    assert found.labels_drawn
+    assert found.labels_sampled
     assert "sampled from those of the data" in found.text()
     posterior = Posterior(Estimate.of(data, machine), 0)
     size = data.num_observations
     shares = np.zeros((data.visits.size, 2 * size))
     for _ in range(1_000):
         posterior.draw()
-        shares += posterior._labels.rows >= size + NUM_EXITS  # only goal does anything
+        shares += posterior._rows >= size + NUM_EXITS  # only goal does anything
     seen = np.zeros((data.visits.size, size), dtype=bool)
     seen[data.pairs, data.successors] = True
     seen = np.tile(seen, 2)  # with an end or without, the label is the same

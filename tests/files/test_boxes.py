@@ -216,7 +216,7 @@ def test_what_is_code_in_python_cannot_be_written(tmp_path: Path) -> None:
     box = praemia.BlackBox(env, lambda o, a, o_next, info: info["said"], machine, 6)
     with pytest.raises(ModelError, match=r"box\.yaml: .* is code; a file holds predicates"):
         save_task(box, tmp_path / "box.yaml")
-    with pytest.raises(ModelError, match=r"the \.drn format needs a transition model"):
+    with pytest.raises(ModelError, match=r"box\.drn: a product needs a transition model"):
         save_task(box, tmp_path / "box.drn")
     with pytest.raises(ModelError, match=r"was not made by gymnasium\.make"):
         save_task(praemia.BlackBox(Corridor(), "said", machine, 6), tmp_path / "box.yaml")

@@ -193,8 +193,13 @@ def test_an_experiment_with_steps_shows_values_beside_published_figures(tmp_path
 def test_the_report_of_a_large_league_plots_a_task_of_each_kind_and_stays_small(tmp_path: Path) -> None:
     asked = load_experiment("league", Changes(learners=["ucbvi-prm", "headroom"], runs=2, episodes=20))
     kinds = ("chain", "lock", "maze")
-    kept = [s for s in asked.groups[0].settings if s.kind in kinds and int(s.task.name[-3:]) < 309]
-    asked = replace(asked, groups=(replace(asked.groups[0], settings=tuple(kept), claims=()),))
+    group = asked.groups[0]
+    kept = [own for own in group.part.tasks if own.kind in kinds and int(own.task[-3:]) < 309]
+    cells = {cell: job for cell, job in group.cells.items() if cell[0] in {own.task for own in kept}}
+    part = group.part.model_copy(update={"tasks": kept, "claims": []})
+    asked = replace(
+        asked, groups=(replace(group, part=part, cells=cells, chosen=[c for c in group.chosen if c in cells]),)
+    )
     store = Store.create(tmp_path / "store")
     store.keep(asked)
     for job in asked.jobs():
@@ -202,7 +207,7 @@ def test_the_report_of_a_large_league_plots_a_task_of_each_kind_and_stays_small(
     path = write_report(store, tmp_path / "report.html")
     assert path.stat().st_size < 1_000_000
     text = path.read_text(encoding="utf-8")
-    assert all(f"<td>{setting.task.name}</td>" in text for setting in kept)
+    assert all(f"<td>{own.task}</td>" in text for own in kept)
     panels = re.findall('<figure class="panel"><figcaption><b>([^<]+)</b>', text)
     assert list(dict.fromkeys(panels)) == [f"generated-{kind}-300" for kind in kinds]
 

@@ -11,10 +11,11 @@ from learner_files import HEAD, LEAST_TRIED
 from stored_runs import EPISODES, KIND, PRM, PRODUCT, fill, jitter, made_up, paper, studies
 
 from praemia.cli import execute
+from praemia.experiments.experiment import distinct_names
 from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.store import RECORD, Store
 from praemia.report.tables import pairs_table
-from praemia.statistics.series import OTHERS, Series, Study, distinct_names, paired, read_folder
+from praemia.statistics.series import OTHERS, Series, Study, paired, read_folder
 
 
 def read(store: Store) -> list[Study]:
@@ -22,7 +23,7 @@ def read(store: Store) -> list[Study]:
 
 
 def test_a_series_has_the_numbers_of_its_runs() -> None:
-    series = studies({("riverswim-5", PRM): 20.0}, exponent=0.5)[0].series[0, 0]
+    series = studies({("riverswim-5", PRM): 20.0}, exponent=0.5)[0].series["riverswim-5", PRM]
     expected = np.array([jitter(run, 20.0) for run in series.runs])
     assert series.final == pytest.approx(expected)
     assert series.spread == pytest.approx(expected.std(ddof=1))
@@ -36,7 +37,7 @@ def test_a_series_has_the_numbers_of_its_runs() -> None:
 
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e9])
 def test_rounding_errors_are_no_regret_whatever_the_unit_of_rewards(unit: float) -> None:
-    run = studies({("riverswim-5", PRM): 20.0})[0].series[0, 0].runs[0]
+    run = studies({("riverswim-5", PRM): 20.0})[0].series["riverswim-5", PRM].runs[0]
     losses = {
         regret: replace(run, plan_values=run.plan_values * 0 + 1.0 - regret / EPISODES) for regret in (1e-11, 1.0)
     }
@@ -51,9 +52,9 @@ def test_a_folder_is_read_group_by_group_as_its_record_says(tmp_path: Path) -> N
     store = fill(Store.create(tmp_path / "store"), KIND, paper())
     found = read(Store.open(tmp_path / "store"))
     assert [study.group.title for study in found] == [group.title for group in paper().groups]
-    assert [list(study.rows) for study in found] == [[s.task.name for s in group.settings] for group in paper().groups]
+    assert [list(study.rows) for study in found] == [[*group.tasks] for group in paper().groups]
     assert {series.num_runs for study in found for series in study.series.values()} == {8}
-    assert found[0].group.claims == paper().groups[0].claims
+    assert found[0].group.part == paper().groups[0].part
     assert store.damaged == {}
     store.keep(paper(num_runs=2))  # more runs than are asked for are used
     assert {series.num_runs for study in read(store) for series in study.series.values()} == {8}
@@ -63,13 +64,13 @@ def test_titles_are_labels_and_renaming_one_replays_nothing(tmp_path: Path) -> N
     store = fill(Store.create(tmp_path / "store"), KIND, paper(num_runs=2))
     before = {path: path.stat().st_mtime_ns for path in store.files()}
     group = paper(num_runs=2).groups[0]
-    renamed = tuple(replace(choice, title=f"my {choice.title}") for choice in group.choices)
-    settings = tuple(replace(setting, choices=renamed) for setting in group.settings)
-    store.keep(replace(paper(), groups=(replace(group, choices=renamed, settings=settings, claims=()),)))
+    learners = [own.model_copy(update={"title": f"my {own.title}"}) for own in group.part.learners]
+    part = group.part.model_copy(update={"learners": learners, "claims": []})
+    store.keep(replace(paper(), groups=(replace(group, part=part),)))
     jobs = store.experiment().jobs()
     assert all(store.read(job) is not None for job in jobs if (job.task.name, job.learner.title[3:]) in KIND)
     study, others = read(store)
-    assert {series.title for series in study.rows["riverswim-5"]} == {f"my {choice.title}" for choice in group.choices}
+    assert {series.title for series in study.rows["riverswim-5"]} == {f"my {title}" for title in group.titles}
     assert others.group.title == OTHERS  # the flowers, which the record does not ask for any more
     assert {path: path.stat().st_mtime_ns for path in store.files()} == before
     assert store.damaged == {}
@@ -95,13 +96,13 @@ def test_runs_that_the_experiment_does_not_ask_for_are_listed_after_it(tmp_path:
     for other in (replace(job, learner=older), replace(job, num_episodes=50), replace(job, seed=(7, 0))):
         store.write(made_up(other, 3.0))
     study, others = read(store)
-    assert study.series[0, 0].num_runs == 2
+    assert study.series["riverswim-5", PRM].num_runs == 2
     assert list(others.rows) == [
         "riverswim-5, 1,000 episodes, seed 0",
         "riverswim-5, 50 episodes, seed 0",
         "riverswim-5, 1,000 episodes, seed 7",
     ]
-    assert others.titles == ["UCBVI-PRM (1)", "UCBVI-PRM (2)"]
+    assert [*others.players] == ["UCBVI-PRM (1)", "UCBVI-PRM (2)"]
     assert len(others.series) == 3
 
 
@@ -144,6 +145,6 @@ def test_names_are_told_apart_where_they_stand_for_different_things() -> None:
 
 
 def test_a_task_that_cannot_be_read_is_none(tmp_path: Path) -> None:
-    series = studies({("riverswim-5", PRODUCT): 1.0})[0].series[0, 1]
+    series = studies({("riverswim-5", PRODUCT): 1.0})[0].series["riverswim-5", PRODUCT]
     broken = replace(series, runs=(replace(series.first, task_text="environment: {name: nowhere}\n"),))
     assert broken.loaded_task is None

@@ -158,7 +158,7 @@ def _run(
         raise ParameterError("--decide needs all runs after each round; it cannot be combined with --shard")
     parse_shard(where.shard)
     experiment = load_experiment(file, Changes(tasks, names, runs, episodes, seed), allow_code=allow_code)
-    if any(setting.num_steps for group in experiment.groups for setting in group.settings):
+    if any(job.num_steps for group in experiment.groups for job in group.cells.values()):
         where = replace(where, policies=False)  # hundreds of policies for hundreds of steps each would fill a disk
     assert where.out is not None
     store = Store.create(where.out)
@@ -216,7 +216,7 @@ def _publish(store: Store, path: Path | None = None) -> None:
         "damaged": [*store.damaged.values()],
     }
     is_short = sum(len(study.series) for study in found) <= MAX_LINES
-    shown = [own for own in found if has_kinds(own) or own.group.settings[0].num_steps or is_short]
+    shown = [own for own in found if has_kinds(own) or own.group.has_steps or is_short]
     texts = [
         f"{study.group.title}\n\n{main_table(study)}\n{textwrap.fill(explained(study), TEXT_WIDTH)}\n"
         for study in shown
@@ -227,7 +227,7 @@ def _publish(store: Store, path: Path | None = None) -> None:
 
 
 def _claim_record(verdict: Verdict) -> dict[str, Any]:
-    said = verdict.claim.part.say
+    said = verdict.claim.say
     return {"say": said, "outcome": verdict.outcome, "why": verdict.why, "rule": verdict.rule}
 
 

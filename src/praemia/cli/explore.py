@@ -59,9 +59,9 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.errors import ContradictionError, EnvironmentFailure, ParameterError
+    from praemia.errors import ParameterError, PraemiaError
     from praemia.exploration import Dataset, explore
-    from praemia.exploration.environment import Environment
+    from praemia.exploration.counted import known_kind
     from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
 
@@ -70,7 +70,7 @@ def explore_command(
     problem = resolve_task(task, allow_code=allow_code)
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
-        before.require_kind(Environment(problem).kind, [(seed,)])
+        before.require_kind(known_kind(problem), [(seed,)])
     named = [load_machine(name) for name in machines]
     began = time.perf_counter()
     try:
@@ -85,7 +85,7 @@ def explore_command(
                 on_check=lambda check: say(_check_line(check, until)),
                 **settings,
             )
-    except (ContradictionError, EnvironmentFailure) as error:
+    except PraemiaError as error:
         if error.dataset is not None:
             _merged(before, error.dataset).save(out)
             raise type(error)(f"{error}; what was explored until then is kept in {out}") from error
@@ -115,7 +115,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
     after = f"after {plural(episodes, 'episode')}"
     if loss is None:
         read = frozenset[str]().union(*(machine.reads for machine in machines))
-        unseen = sorted(read - collected.labelling.propositions())
+        unseen = sorted(read - collected.seen_propositions)
         return f"not reached: {after} the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
     largest = "the largest likely loss (Bayesian, probability 0.95 under the posterior) of the machines' plans"
@@ -226,7 +226,7 @@ def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: Likel
         "likely_loss": None,
     }
     if likely is not None:
-        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")
+        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_sampled", "never_seen")
         record["likely_loss"] = {
             "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
             **{key: getattr(likely, key) for key in names},

@@ -14,7 +14,7 @@ from praemia.cli import FAILURE
 from praemia.cli.common import code_option, is_typed
 from praemia.cli.output import echo, emit, json_option, wants_json
 from praemia.errors import PraemiaError
-from praemia.files.load_save import FORMATS, format_of
+from praemia.files.load_save import OPTIONS, READERS, format_of
 from praemia.files.source import DataPath, read_source
 
 _SPOT = re.compile(r"(.+?):([0-9]+)(?::([0-9]+))?: (.*)")
@@ -64,7 +64,7 @@ def _check_task(file: str, allow_code: bool) -> None:
 
 def _place(file: str, part: DataPath) -> dict[str, Any]:
     """Return the place of a part of a task or a machine; without a line where the format has no such parts."""
-    if format_of(file).name not in ("yaml", "json"):
+    if format_of(file) not in OPTIONS["allow_code"]:
         return {"file": file, "line": None, "column": None}
     source = read_source(file)
     part = part[1:] if part[:1] == ("machine",) and not source.has_any(("machine",)) else part
@@ -76,7 +76,7 @@ def _kind_of(file: str) -> str | None:
     """Tell what a file with a mistake was meant to hold, by its keys; None where they cannot be read."""
     from praemia.files.building import MACHINE_KEYS
 
-    if format_of(file).name not in ("yaml", "json"):
+    if format_of(file) not in OPTIONS["allow_code"]:
         return "machine"
     try:
         return "machine" if read_source(file).has_any(MACHINE_KEYS) else "task"
@@ -121,7 +121,7 @@ def _check_traces(file: str) -> None:
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@click.option("--from", "form", type=click.Choice([*FORMATS]), help="The format of IN, if not that of its extension.")
+@click.option("--from", "form", type=click.Choice([*READERS]), help="The format of IN, if not that of its extension.")
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) is rewarded.")
 def convert_command(source: str, target: Path, form: str | None, pay: str | None) -> None:
     """Convert IN, a machine file, a task file or a built-in task, to OUT.

@@ -157,7 +157,7 @@ def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Fai
     from praemia._support.limits import usable_cores
     from praemia.experiments.runner import run_in_memory
     from praemia.experiments.store import Store
-    from praemia.statistics.series import group
+    from praemia.statistics.series import series_of
 
     workers = where.jobs or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))
     if where.out is not None:
@@ -165,10 +165,10 @@ def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Fai
         failures = sweep(jobs, store, replace(where, jobs=workers))
         # What is stored may have been played under another title.
         stored = [(job, store.read(job)) for job in jobs]
-        return group(replace(run, title=job.learner.title) for job, run in stored if run is not None), failures
+        return series_of(replace(run, title=job.learner.title) for job, run in stored if run is not None), failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
         runs, failures = run_in_memory(jobs, num_workers=workers)
-        return group(runs), failures
+        return series_of(runs), failures
 
 
 def _regret(series: Series) -> dict[str, Any]:

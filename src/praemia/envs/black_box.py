@@ -6,16 +6,14 @@ the user's function ``encode``. An episode may end before the horizon: the steps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from copy import copy, deepcopy
+from collections.abc import Callable, Hashable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from praemia.envs.box_cells import MAX_SIZE
 from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
@@ -97,7 +95,7 @@ class BlackBox(BaseTask):
 
     def _complete(self) -> None:
         self._complete_length()
-        label = StepLabeller(self.labels, self.machine, self.env)
+        label = StepLabeller(self.labels, self.machine, self.env.observation_space, self.env.action_space)
         self.__dict__.update(label=label, recorder=TraceRecorder(self.record))
 
     def _index_observations(self) -> Index:
@@ -122,7 +120,7 @@ class BlackBox(BaseTask):
     @property
     def is_encoded(self) -> bool:
         """Whether an index may stand for several observations; labels are then known only for steps taken."""
-        return isinstance(self.observations, EncodedIndex)
+        return self.encode is not None
 
     def for_run(self, codes: Mapping[Hashable, int] | None = None) -> BlackBox:
         """Return the box with its own indices, for one run; ``codes`` are the initial ones."""
@@ -152,43 +150,17 @@ class BlackBox(BaseTask):
             return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the index of an observation, and the observation that labels are computed from.
-
-        That is never the environment's own array, which the next step may overwrite.
-        """
+        """Return the index of an observation, and the observation that labels are computed from."""
         o = self.observations.number(observed)
-        if isinstance(self.observations, FiniteIndex):
-            return o, self.observations.element(o)
-        return o, self.copied(observed)
+        return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
-    @staticmethod
-    def copied(observed: Any) -> Any:
-        """Return a copy of an observation, which the environment cannot overwrite."""
-        return observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
+    def shown(self, observed: Any) -> Any:
+        """Return an observation as labels see it, whether or not it has an index."""
+        return copied(observed) if self.is_encoded else self.observe(observed)[1]
 
     def step_name(self, o: int, a: int, z: int) -> str:
         """Return a step (o, a, o') as text, with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
-
-    def warn_of_unmet(self, num_episodes: int) -> None:
-        """Warn of a proposition that the machine reads but no label so far contained."""
-        self.warn_of_absent(frozenset().union(*self.label.met), f"had in {num_episodes} episodes", 2)
-
-    def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
-        """Record the labels and rewards of an episode, if ``record`` was given."""
-        if self.record is not None:
-            for label, reward in zip(labels, rewards, strict=True):
-                self.recorder.add(label, reward)
-            self.recorder.end_episode()
-
-    def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
-        """Return the box with the same observation indices, but other labels and another machine.
-
-        Its episodes have the same length and do not end with the machine; rewards are neither discounted nor recorded.
-        """
-        return self.changed(
-            labels=labels, machine=machine, record=None, horizon=self.max_steps, until_done=False, discount=1.0
-        )
 
 
 def require_env(env: object) -> None:

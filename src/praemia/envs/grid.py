@@ -6,9 +6,8 @@ import warnings
 
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import SLIP, Letters, Slip
-from praemia.errors import ModelError, PraemiaWarning, did_you_mean
+from praemia.errors import PraemiaWarning
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.base import require_machine
 from praemia.tasks.reachability import unreached_text
 from praemia.tasks.task import Task
 
@@ -66,22 +65,7 @@ def grid(
     >>> 0.99 < praemia.solve(task).value < 1
     True
     """
-    grid_map = GridMap(text, legend or {}, rooms or {}, start, slip, stay, slip_when_blocked)
-    require_known(grid_map, machine)
-    mdp = grid_map.mdp()
+    mdp = GridMap(text, legend or {}, rooms or {}, start, slip, stay, slip_when_blocked).mdp()
     if remark := unreached_text(mdp):
         warnings.warn(remark, PraemiaWarning, stacklevel=2)
     return Task(mdp, machine, horizon, name)
-
-
-def require_known(grid_map: GridMap, machine: RewardMachine) -> None:
-    """Refuse a map whose letters stand for propositions that the machine does not have."""
-    require_machine(machine)
-    for key in ("legend", "rooms"):
-        for letter, names in getattr(grid_map, key).items():
-            for name in names:
-                if name not in machine.propositions:
-                    raise ModelError(
-                        f"{key}: the letter {letter!r} stands for {name!r}, which is not one of the machine's "
-                        f"propositions{did_you_mean(name, machine.propositions)}"
-                    )

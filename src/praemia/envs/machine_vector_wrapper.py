@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from contextlib import suppress
 from itertools import compress
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from praemia.envs.machine_wrapper import STREAM, beside, with_machine_state
-from praemia.envs.step_labels import LabelsOfSteps, StepLabeller
+from praemia.envs.step_labels import LabelsOfSteps, StepLabeller, copied
 from praemia.errors import ModelError, SizeError
 from praemia.labels import Predicates
-from praemia.machines.arrays import DenseMachine
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import require_machine
@@ -59,9 +57,11 @@ class MachineVectorWrapper(VectorWrapper):
         require_machine(machine)
         super().__init__(envs)
         self.machine, self._labels = machine, labels
-        own = {name: getattr(envs, f"single_{name}") for name in ("observation_space", "action_space")}
-        self._label = StepLabeller(labels, machine, SimpleNamespace(**own))
-        self._arrays, self._sampler = _arrays_of(machine), MachineSampler(machine)
+        self._label = StepLabeller(labels, machine, envs.single_observation_space, envs.single_action_space)
+        self._arrays, self._sampler = None, MachineSampler(machine)
+        if all(reward.is_constant for reward in machine.rewards):  # arrays have the means of others
+            with suppress(SizeError):
+                self._arrays = machine.to_arrays(sorted(machine.reads))
         self.single_observation_space = with_machine_state(envs.single_observation_space, machine.num_states)
         self.observation_space = batch_space(self.single_observation_space, envs.num_envs)
         self._mode = getattr(envs.metadata.get("autoreset_mode"), "name", "NEXT_STEP")
@@ -80,8 +80,9 @@ class MachineVectorWrapper(VectorWrapper):
             seeds = [seed] if isinstance(seed, int) else [0 if one is None else one for one in seed]
             self._rng = np.random.default_rng((*seeds, STREAM))
         self._states[mask], self._resets[mask] = self._initial, False
-        self._last = deepcopy(observations)
-        return self._shown(observations), self._with_machine(info, [frozenset()] * self.num_envs)
+        self._last = copied(observations)
+        shown = beside(observations, self._states.astype(np.int64))
+        return shown, self._with_machine(info, [frozenset()] * self.num_envs)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Play a step of each environment; labels move the machines, which determine the rewards."""
@@ -103,8 +104,9 @@ class MachineVectorWrapper(VectorWrapper):
             info["final_info"] = {**info.get("final_info", {}), **own, **{f"_{key}": ends_now for key in own}}
             self._states = np.where(done, self._initial, self._states)
         self._resets = done if self._mode == "NEXT_STEP" else np.zeros_like(done)
-        self._last = deepcopy(observations)
-        return self._shown(observations), rewards, terminated, truncated, self._with_machine(info, labels)
+        self._last = copied(observations)
+        shown = beside(observations, self._states.astype(np.int64))
+        return shown, rewards, terminated, truncated, self._with_machine(info, labels)
 
     def _move(self, labels: list[Label]) -> tuple[Any, Any]:
         """Return the next machine states and the rewards of a step with these labels."""
@@ -138,21 +140,10 @@ class MachineVectorWrapper(VectorWrapper):
                 labels[i] = self._label(*step, _info_of(info["final_info"] if i in ended else info, i, self.num_envs))
         return labels
 
-    def _shown(self, observations: Any) -> dict[str, Any]:
-        return beside(observations, self._states.astype(np.int64))
-
     def _with_machine(self, info: dict[str, Any], labels: list[Label]) -> dict[str, Any]:
         texts = np.empty(self.num_envs, dtype=object)
         texts[:] = [tuple(sorted(label)) for label in labels]
         return {**info, "label": texts, "machine_state": np.array(self.machine.states)[self._states]}
-
-
-def _arrays_of(machine: RewardMachine) -> DenseMachine | None:
-    """Return a machine as arrays; None where they are too large, or where rewards are random: arrays have means."""
-    try:
-        return machine.to_arrays(sorted(machine.reads)) if all(r.is_constant for r in machine.rewards) else None
-    except SizeError:
-        return None
 
 
 def _info_of(info: Any, i: int, size: int) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import deepcopy
 from itertools import accumulate
 from numbers import Real
 from typing import Any, TypeAlias
@@ -19,7 +18,7 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
 from praemia.errors import ModelError, ParameterError, located, require_whole, unknown_name
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -187,7 +186,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         arguments = {"labels": labels, "machine": machine, "horizon": horizon, "record": record, **options}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, stage_rewards=stage_rewards, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.horizon, self.label = horizon, StepLabeller(labels, machines[0], env)
+        self.horizon = horizon
+        self.label = StepLabeller(labels, machines[0], env.observation_space, env.action_space)
         self.machine_view = MachineView(machines, env.observation_space, **options)  # for counterfactual steps
         self.observation_space = self.machine_view.space
         self._stage_rewards = dict(stage_rewards or {})
@@ -217,7 +217,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         return beside(observation, np.int64(self._machine_state)), self._with_machine(info, frozenset())
 
     def _start(self, observation: Any, machine: int) -> None:
-        self._last_observation = deepcopy(observation)  # the environment may overwrite it
+        self._last_observation = copied(observation)
         self._machine_state = self.machine_view.initials[machine]
         self._step, self._is_over = 0, False
 
@@ -238,7 +238,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             self._machine_state, reward, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
             self._recorder.add(label, reward)
             reward += self.machine_view.shaping_reward(before, self._machine_state, terminated)
-        self._last_observation = deepcopy(observation)
+        self._last_observation = copied(observation)
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()

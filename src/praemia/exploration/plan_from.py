@@ -18,7 +18,6 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, likely_loss
 from praemia.exploration.trajectories import SIMULATIONS, SearchPolicy, TrajectoryReward
-from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.base import MAX_HORIZON
@@ -39,7 +38,7 @@ class ExploredPlan:
         smallest return of the machine from then on.
     alpha : an upper bound on the gap to the best plan in p̂.
     certificate : the proven upper bound on the gap to the optimum of the true environment.
-    dataset, reward, horizon : as passed to ``plan_from``.
+    dataset : what it was made from.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples
@@ -57,8 +56,6 @@ class ExploredPlan:
     alpha: float
     certificate: Certificate
     dataset: Dataset
-    reward: RewardMachine | TrajectoryReward
-    horizon: int
     estimate: Estimate | None = None
 
     @property
@@ -124,14 +121,13 @@ def plan_from(
     horizon: int | None = None,
     discount: float | None = None,
     failure_prob: float = 0.05,
-    labels: Labels | None = None,
     simulations: int = SIMULATIONS,
     seed: int = 0,
 ) -> ExploredPlan:
     """Plan for a machine, or for any reward on trajectories, from explored data.
 
-    The certificate holds for a machine chosen after looking at the data, and all certificates of one dataset hold
-    together.
+    The certificate holds for a machine, and for labels (``Dataset.with_labels``), chosen after looking at the data, and
+    all certificates of one dataset hold together.
 
     Parameters
     ----------
@@ -140,7 +136,6 @@ def plan_from(
     discount : γ, for a machine: a reward at step h counts γ^h times; that of the data by default. A reward on
         trajectories is not discounted.
     failure_prob : ρ, the probability that the certificate fails.
-    labels : labels to use instead of the data's: rules or a function, known for all transitions.
     simulations, seed : how many histories the search rolls out, for a reward on trajectories; plans for machines are
         exact.
 
@@ -155,27 +150,25 @@ def plan_from(
     True
     """
     if isinstance(reward, RewardMachine):
-        return _for_machine(Estimate.of(dataset, reward, horizon, discount, labels), failure_prob)
+        return _for_machine(Estimate.of(dataset, reward, horizon, discount), failure_prob)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
     if discount is not None:
         raise ModelError(f"discount={discount!r} is for machines; a reward on trajectories is taken as it is")
-    if labels is not None:
-        raise ModelError("labels= is for machines; a reward on trajectories reads observations and actions")
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     count = require_whole("simulations", simulations, 1, MAX_SIMULATIONS)
     policy = SearchPolicy(dataset, steps, reward, count, require_whole("seed", seed, 0))
     value = policy.value()
     alpha = value.upper - value.lower
     certificate = certify_history(dataset, reward.bound, alpha, steps, failure_prob)
-    return ExploredPlan(policy, value.estimate, alpha, certificate, dataset, reward, steps)
+    return ExploredPlan(policy, value.estimate, alpha, certificate, dataset)
 
 
 def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
     plan = solve(estimate.model, keep_values=False)
     value = float(estimate.values_from_unit(plan.value))
     certificate = certify_machine(estimate, plan.policy, failure_prob)
-    if estimate.never_seen and not estimate.labels_known:
+    if estimate.never_seen and estimate.dataset.labelling is None:
         names = ", ".join(estimate.never_seen)
         warnings.warn(
             f"the data never saw {names}, which the machine reads: the plan and its likely loss take it to be "
@@ -183,5 +176,4 @@ def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
             PraemiaWarning,
             stacklevel=3,
         )
-    given = estimate.dataset, estimate.machine, estimate.horizon
-    return ExploredPlan(np.ascontiguousarray(plan.policy), value, 0.0, certificate, *given, estimate)
+    return ExploredPlan(np.ascontiguousarray(plan.policy), value, 0.0, certificate, estimate.dataset, estimate)

@@ -55,7 +55,7 @@ def _either(expected: str) -> Discriminator:
     return Discriminator(_kind, custom_error_type="form", custom_error_message=f"expected {expected}")
 
 
-def _in_short(write_out: Callable[[Any], Any], form: Any) -> BeforeValidator:
+def in_short(write_out: Callable[[Any], Any], form: Any) -> BeforeValidator:
     """Write out a single value that stands for a mapping or a list; ``form`` is the type of both."""
     return BeforeValidator(
         lambda value: value if value is None or _kind(value) != "<single>" else write_out(value),
@@ -107,7 +107,7 @@ class RandomReward(Part):
 
 
 RewardPart: TypeAlias = Annotated[
-    RandomReward, _in_short(lambda value: {"values": [value], "probabilities": [1.0]}, float | RandomReward)
+    RandomReward, in_short(lambda value: {"values": [value], "probabilities": [1.0]}, float | RandomReward)
 ]
 
 
@@ -119,9 +119,9 @@ class OutcomePart(Part):
 
 
 OutcomeParts: TypeAlias = Annotated[
-    dict[Name, Annotated[OutcomePart, _in_short(lambda chance: {"probability": chance}, float | OutcomePart)]],
+    dict[Name, Annotated[OutcomePart, in_short(lambda chance: {"probability": chance}, float | OutcomePart)]],
     Field(min_length=1),
-    _in_short(lambda state: {state: {}}, Name | dict[Name, float | OutcomePart]),
+    in_short(lambda state: {state: {}}, Name | dict[Name, float | OutcomePart]),
 ]
 
 
@@ -163,7 +163,7 @@ class FormulaPay(Part):
 FormulaTexts: TypeAlias = Annotated[
     Annotated[str, Tag("<single>")]
     | Annotated[
-        dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward}, float | FormulaPay)]],
+        dict[str, Annotated[FormulaPay, in_short(lambda reward: {"reward": reward}, float | FormulaPay)]],
         Field(min_length=1),
         Tag("<mapping>"),
     ],
@@ -224,14 +224,14 @@ class MdpPart(Part):
 
     observations: CountOrNames
     actions: CountOrNames
-    start: Annotated[Distribution, _in_short(lambda name: {name: 1.0}, Name | Distribution)] | None = None
+    start: Annotated[Distribution, in_short(lambda name: {name: 1.0}, Name | Distribution)] | None = None
     transitions: list[Annotated[tuple[Name, Name, Distribution], Field(strict=False)]]
     labels: list[LabelPart] = []
-    ended: list[Annotated[PatternPart, _in_short(lambda name: {"to": name}, Name | PatternPart)]] = []
+    ended: list[Annotated[PatternPart, in_short(lambda name: {"to": name}, Name | PatternPart)]] = []
 
 
 LetterNames: TypeAlias = dict[
-    Name, Annotated[list[Name], Field(min_length=1), _in_short(lambda name: [name], Name | list[Name])]
+    Name, Annotated[list[Name], Field(min_length=1), in_short(lambda name: [name], Name | list[Name])]
 ]
 
 

@@ -50,11 +50,6 @@ class Payment(NamedTuple):
             raise ParameterError(f"the reward {given} with pay='end', which may subtract it again; give a number")
         return cls(given, pay)
 
-    def to_data(self, pay: str) -> Any:
-        """Return what files have beside a text, where ``pay`` is the default."""
-        reward = self.reward.to_data()
-        return reward if self.pay == pay else {"reward": reward, "pay": self.pay}
-
 
 def machine_from(
     kind: str,
@@ -91,13 +86,10 @@ def machine_from(
         names = accepting.propositions if allowed is None else allowed
         machines.append(paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
-    try:
-        rewards = {part: payment.to_data(pay) for part, payment in payments.items()}
-    except ModelError:  # files have no word for a reward; only who writes it to one needs to know
-        return machine
-    key, own_syntax = "ltlf" if kind == "formula" else "regex", {} if syntax == "praemia" else {"syntax": syntax}
-    written = {key: text, "pay": pay, "reward": rewards[text]} if isinstance(text, str) else {key: rewards, "pay": pay}
-    return machine.changed(source=written | own_syntax)
+    given = {part: own.reward if own.pay == pay else own._asdict() for part, own in payments.items()}
+    source = {"ltlf" if kind == "formula" else kind: text if isinstance(text, str) else given, "pay": pay}
+    source |= {"reward": given[text]} if isinstance(text, str) else {}
+    return machine.changed(source=source | ({} if syntax == "praemia" else {"syntax": syntax}))
 
 
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:

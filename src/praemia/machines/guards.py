@@ -122,17 +122,12 @@ class Booleans(Diagrams):
         return bits[f]
 
     def restrict(self, f: int, variable: int, value: bool) -> int:
-        """Return a function where a variable, which must be one of the first few hundred, has a value."""
-        return self._restrict(f, variable, value, {})
+        """Return a function where a variable has a value."""
 
-    def _restrict(self, f: int, variable: int, value: bool, memo: dict[int, int]) -> int:
-        own = self.variable[f]
-        if own >= variable:
-            return self.cofactor(f, variable, value)
-        if f not in memo:
-            low = self._restrict(self.low[f], variable, value, memo)
-            memo[f] = self.node(own, low, self._restrict(self.high[f], variable, value, memo))
-        return memo[f]
+        def node(own: int, low: int, high: int) -> int:
+            return (high if value else low) if own == variable else self.node(own, low, high)
+
+        return self.fold([f], lambda leaf: leaf, node)[0]
 
     def terms(self, f: int, most: float = math.inf) -> list[Term]:
         """Return an irredundant sum of products: f is true where all of some term holds (Minato and Morreale).

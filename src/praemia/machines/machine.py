@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from praemia._support.displayed import Displayed
 from praemia._support.text_tables import plural
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES, Growth
-from praemia.machines.labels import Label, distinct_names, several
+from praemia.machines.labels import Label, as_label, distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
+    ZERO,
     Outcomes,
     Rule,
     build_diagrams,
@@ -88,30 +90,17 @@ class RewardMachine(Displayed):
         rules: Iterable[Rule | Mapping[str, Any]],
         first_match: bool = False,
     ) -> None:
-        self._build(states, initial, propositions, rules, first_match, Reward.of(0.0))
-
-    def _build(
-        self,
-        states: Iterable[str],
-        initial: str,
-        propositions: Iterable[str],
-        rules: Iterable[Rule | Mapping[str, Any]],
-        first_match: bool,
-        idle_reward: Reward,
-    ) -> None:
-        """Check the parameters and build the diagrams."""
         states, propositions = distinct_names("state", states), distinct_names("proposition", propositions)
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
             raise unknown_name("machine state", initial, states)
         written = tuple(map(Rule.of, rules))
-        validate_rules(written, set(states), propositions)
-        diagrams = build_diagrams(states, written, idle_reward, first_match)
-        parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
+        validate_rules(written, dict.fromkeys(states), propositions)
+        parts = {"states": states, "initial": initial, "propositions": propositions, "first_match": first_match}
+        parts |= {"diagrams": build_diagrams(states, written, ZERO, first_match), "written_rules": written}
         meanings = dict(zip(states, states, strict=True))
-        parts |= {"first_match": first_match, "idle_reward": idle_reward, "source": None, "meanings": meanings}
-        self.__dict__.update(parts, written_rules=written)
+        self.__dict__.update(parts, idle_reward=ZERO, source=None, meanings=meanings)
 
     @classmethod
     def from_diagrams(
@@ -141,9 +130,11 @@ class RewardMachine(Displayed):
         parts = {name: getattr(self, name) for name in names} | changes
         if "rules" not in parts:
             parts["rules"] = self.rules if self.written_rules is None else self.written_rules
-        machine = RewardMachine.__new__(RewardMachine)
-        machine._build(**parts, idle_reward=self.idle_reward)
-        return machine
+        machine = RewardMachine(**parts)
+        if self.idle_reward == machine.idle_reward:
+            return machine
+        diagrams = build_diagrams(machine.states, machine.written_rules or (), self.idle_reward, machine.first_match)
+        return machine.changed(diagrams=diagrams, idle_reward=self.idle_reward)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a machine is never changed; machine.replace({name}=…) makes a changed copy")
@@ -342,7 +333,20 @@ class RewardMachine(Displayed):
         return difference(self, other)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
-        from praemia.machines.algebra import expected_rewards
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact.
 
-        return expected_rewards(self, word)
+        Messages count steps from 1.
+        """
+        chances = {self.initial: 1.0}
+        means = []
+        for number, propositions in enumerate(word, start=1):
+            label = as_label(propositions, f"the label of step {number}", self.propositions)
+            after: dict[str, float] = {}
+            mean = []
+            for state, chance in chances.items():
+                for out in self.outcomes(state, label):
+                    after[out.target] = after.get(out.target, 0.0) + chance * out.probability
+                    mean.append(chance * out.probability * out.reward.mean)
+            means.append(fsum(mean))
+            chances = after
+        return np.array(means, dtype=np.float64)

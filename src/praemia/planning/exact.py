@@ -44,14 +44,12 @@ class Plan:
     policy : int8 (int16 with more than 128 actions) [H, M, O].
     error : how far ``value`` can be from the optimum, rounding apart; above 0 only for a task without a horizon, whose
         values are [M, O] and whose policy is [M, O], the same at every step.
-    task : the task that it is for; None for a model.
     """
 
     value: float
     values: NDArray[np.float64]
     policy: Actions
     error: float = 0.0
-    task: Task | None = None
 
     def __repr__(self) -> str:
         return f"Plan(value {self.value:.6g}, policy {self.policy.shape})"
@@ -142,8 +140,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     (3, 16)
     """
     if isinstance(task, Task) and task.horizon is None:
-        value, values, policy, error = solve_stationary(task, threads)
-        return Plan(value, values, policy, error, task)
+        return Plan(*solve_stationary(task, threads))
     model = model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
@@ -151,8 +148,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     policy = np.empty(shape, dtype=action_type(model.num_actions))
     work, values = BackwardPass(model, threads), _room_for_values(model, keep_values)
     work.solve(policy, values, 0, model.horizon)
-    own = task if isinstance(task, Task) else None
-    return Plan(*_values(model, work, values), policy.swapaxes(1, 2), task=own)
+    return Plan(*_values(model, work, values), policy.swapaxes(1, 2))
 
 
 def evaluate(

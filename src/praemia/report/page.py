@@ -19,7 +19,7 @@ from praemia.report.chart_svg import plots
 from praemia.report.charts import on_log_axes, regret_charts, returns_chart, scaling_chart, value_charts
 from praemia.report.forest import Forest, Whisker, ratio_forest, verdict_forest
 from praemia.report.rendering import picture, render_page, resource
-from praemia.report.styles import Style, styles
+from praemia.report.styles import styles
 from praemia.report.tables import (
     RETURNS_NOTE,
     explained,
@@ -54,7 +54,7 @@ def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damage
     known = [series for study in groups for series in study.series.values()]
     members = [*known, *boxes]
     runs = {(Job.of(series.first).digest, run.seed) for series in members for run in series.runs}
-    reference = groups[0].titles[reference_of(groups[0])] if groups and groups[0].learners else ""
+    reference = reference_of(groups[0]) if groups and groups[0].learners else ""
     return render_page(
         "report.html.j2",
         title=title,
@@ -66,7 +66,7 @@ def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damage
         verdicts=_by_source([own for part in verdicts for own in part]),
         reference=reference,
         forest_of_ratios=_ratios(groups[0], reference) if groups else None,
-        colours={title: style.colour for title, style in _styles(groups[0]).items()} if groups else {},
+        colours={title: style.colour for title, style in styles(groups[0].players.items()).items()} if groups else {},
         sections=[_section(*pair) for pair in zip(groups, verdicts, strict=True)],
         returns=_returns(boxes) if boxes else None,
         tasks=_tasks(groups),
@@ -90,7 +90,7 @@ def _by_source(verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
     """Return the verdicts by who makes the claim, with how many held."""
     sources: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        sources.setdefault(verdict.claim.part.source, []).append(verdict)
+        sources.setdefault(verdict.claim.source, []).append(verdict)
     return [(f"{source}: {_count(own)}.", own) for source, own in sources.items()]
 
 
@@ -105,36 +105,28 @@ def _shown(study: Study) -> dict[str, list[Series]]:
     """Return the rows whose curves are plotted: all, or of many the first of each kind."""
     rows = study.rows
     if len(rows) > MAX_PANELS:
-        first: dict[str, str] = {}
-        for row, task in enumerate(study.tasks):
-            if task in rows:
-                first.setdefault(study.kind(row), task)
-        rows = {task: rows[task] for task in list(first.values())[:MAX_PANELS]}
+        first = {study.group.kind(task): task for task in reversed(rows)}
+        rows = {task: rows[task] for task in [*first.values()][: -MAX_PANELS - 1 : -1]}
     return rows
 
 
 def _ratios(study: Study, reference: str) -> Forest | None:
     """Return the ratios of regrets task by task, or over the kinds of many tasks."""
-    if not reference or study.group.settings[0].num_steps is not None:
+    if not reference or study.group.has_steps:
         return None
     if not has_kinds(study):
         return ratio_forest(_shown(study), reference)
-    others = {study.titles[column]: ratio for column, ratio in ratios_to_reference(study).items()}
-    others.pop(reference, None)
-    return Forest([(title, [Whisker(title, own)]) for title, own in others.items()], Scale.ratio()) if others else None
-
-
-def _styles(study: Study) -> dict[str, Style]:
-    played = {series.title for series in study.series.values()}
-    return styles((choice.title, choice.name) for choice in study.group.choices if choice.title in played)
+    ratios = ratios_to_reference(study)
+    rows = [(title, [Whisker(title, ratio)]) for title, ratio in ratios.items() if title != reference]
+    return Forest(rows, Scale.ratio()) if rows else None
 
 
 def _curves(study: Study) -> dict[str, Any]:
     """Return the regret over episodes on linear and on log–log axes, or the value of plans over steps."""
-    rows, style_of = _shown(study), _styles(study)
+    rows, style_of = _shown(study), styles(study.players.items())
     left_out = len(study.rows) - len(rows)
-    if study.group.settings[0].num_steps is not None:
-        published = {name: own.published for name, own in zip(study.tasks, study.group.settings, strict=True)}
+    if study.group.has_steps:
+        published = {name: part.published for name, part in study.group.tasks.items()}
         return {**plots(value_charts(rows, published), style_of), "scale": "", "left_out": left_out}
     charts = regret_charts(rows)
     is_steep = any(_spread([curve.y[-1] for curve in chart.curves]) > MAX_SPREAD for chart in charts)
@@ -152,16 +144,16 @@ def _section(study: Study, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return a group: what was claimed, the plot that answers its question, its curves, and its tables."""
     rows = study.rows
     pairs = sum(len(members) * (len(members) - 1) // 2 for members in rows.values())
-    against = study.group.against
+    against = study.group.part.against
     return {
         "anchor": slug(study.group.title).lower(),
         "heading": study.group.title,
         "claims": [{"verdict": own, "forest": verdict_forest(own), "evidence": _evidence(own)} for own in verdicts],
-        "scaling": plots([scaling_chart(rows, against)], _styles(study)) if against else None,
+        "scaling": plots([scaling_chart(rows, against)], styles(study.players.items())) if against else None,
         "curves": _curves(study),
         "main": main_table(study),
         "explained": explained(study),
-        "summary": summary_table(rows) if has_kinds(study) or study.group.settings[0].num_steps is not None else None,
+        "summary": summary_table(rows) if has_kinds(study) or study.group.has_steps else None,
         "pairs": pairs_table(rows) if 0 < pairs <= MAX_PAIRS else None,
     }
 

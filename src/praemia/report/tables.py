@@ -108,60 +108,55 @@ def pairs_table(rows: Mapping[str, Sequence[Series]]) -> Table:
     return Table(PAIRS, lines)
 
 
-def reference_of(study: Study) -> int:
-    """Return the column that ratios are taken to: that of UCBVI-PRM, or the first one where it does not play."""
-    names = {column: study.group.choices[column].name for column in study.learners}
-    return next((column for column, name in names.items() if name == "ucbvi-prm"), min(names))
+def reference_of(study: Study) -> str:
+    """Return the learner that ratios are taken to: UCBVI-PRM, or the first one where it does not play."""
+    return next((title for title in study.learners if study.players[title] == "ucbvi-prm"), study.learners[0])
 
 
 def has_kinds(study: Study) -> bool:
     """Return whether tasks are samples of kinds, and learners are to be compared over them."""
-    return len({study.kind(row) for row in range(len(study.tasks))}) < len(study.tasks)
+    tasks = study.group.tasks
+    return len(set(map(study.group.kind, tasks))) < len(tasks)
 
 
-def whole_columns(study: Study) -> list[int]:
-    """Return the columns with runs on every task that anybody has runs on, yardsticks last."""
-    rows = {row for row, _ in study.series}
-    columns = sorted({column for _, column in study.series})
-    return [column for column in columns if all((row, column) in study.series for row in rows)]
+def ratios_to_reference(study: Study) -> dict[str, Interval]:
+    """Return the ratio over all kinds of each learner to the reference, the lowest first and yardsticks last.
 
-
-def ratios_to_reference(study: Study) -> dict[int, Interval]:
-    """Return the ratio over all kinds of each learner to the reference, the lowest first and yardsticks last."""
-    reference, rows = reference_of(study), sorted({row for row, _ in study.series})
-    whole = whole_columns(study)
+    Learners are left out that have no runs on a task on which others have some.
+    """
+    reference, tasks = reference_of(study), study.rows
+    whole = [title for title in study.players if all((task, title) in study.series for task in tasks)]
     if reference not in whole:
         return {}
     one = Interval(1.0, 1.0, 1.0)
-    ratios = {c: one if c == reference else ratio_by_kind(study, c, reference, rows, CONFIDENCE) for c in whole}
+    ratios = {t: one if t == reference else ratio_by_kind(study, t, reference, tasks, CONFIDENCE) for t in whole}
     return dict(sorted(ratios.items(), key=lambda item: (item[0] not in study.learners, item[1].estimate)))
 
 
 def standings_table(study: Study) -> Table:
     """Tabulate learners over all kinds of task; the first is in bold if its interval and the next do not overlap."""
     lines, ratios = [], ratios_to_reference(study)
-    for column, ratio in ratios.items():
-        members = [series for (_, own), series in study.series.items() if own == column]
+    for title, ratio in ratios.items():
+        members = [series for series in study.series.values() if series.title == title]
         runs = [run for series in members for run in series.runs]
         worst = number(float(np.median(worst_shares(members))))
         share = f"{sum(map(did_not_converge, runs))}/{len(runs)}"
         seconds = number(float(np.mean([series.seconds for series in members])))
-        title = study.titles[column] + ("" if column in study.learners else " (knows part of p)")
-        lines.append((title, *_ends(ratio), worst, share, seconds))
-    ranked = [ratio for column, ratio in ratios.items() if column in study.learners]
+        name = title + ("" if title in study.learners else " (knows part of p)")
+        lines.append((name, *_ends(ratio), worst, share, seconds))
+    ranked = [ratio for title, ratio in ratios.items() if title in study.learners]
     is_first = len(ranked) > 1 and ranked[0].high < ranked[1].low
     return Table(STANDINGS, lines, (0,) if is_first else ())
 
 
 def steps_table(study: Study) -> Table:
     """Tabulate steps to the optimum: the median over runs, or more than the budget."""
-    return Table(STEPS, [_steps(study, cell) for cell in sorted(study.series)])
+    return Table(STEPS, [_steps(study, series) for series in study.series.values()])
 
 
-def _steps(study: Study, cell: tuple[int, int]) -> tuple[str, ...]:
-    series = study.series[cell]
+def _steps(study: Study, series: Series) -> tuple[str, ...]:
     budget = series.first.step_budget or 0
-    published = study.group.settings[cell[0]].published.get(series.title)
+    published = study.group.tasks[series.task].published.get(series.title)
     medians = (_steps_text(own, budget) for own in steps_of(series).values())
     shown = "–" if published is None else f"{published:,}"
     return (series.task, series.title, *medians, shown, number(series.seconds))
@@ -186,16 +181,16 @@ def _steps_text(steps: Sequence[float], budget: int) -> str:
 
 def main_table(study: Study) -> Table:
     """Return the table that answers what a group asks."""
-    if study.group.settings[0].num_steps is not None:
+    if study.group.has_steps:
         return steps_table(study)
     return standings_table(study) if has_kinds(study) else summary_table(study.rows)
 
 
 def explained(study: Study) -> str:
     """Explain the columns of the main table."""
-    if study.group.settings[0].num_steps is not None:
+    if study.group.has_steps:
         shares = ", ".join(f"{share:g}" for share in SHARES)
-        published = f" Published: {study.group.source}." if study.group.source else ""
+        published = f" Published: {study.group.part.source}." if study.group.part.source else ""
         return (
             f"To {shares}: steps until the exact value of every plan is at least this share of the optimum, for good; "
             f"the median over runs, or more than the budget, which is the same for all learners of a task. Played: "
@@ -204,10 +199,10 @@ def explained(study: Study) -> str:
             f"without a bonus. t test: steps until a sampled test cannot tell it from an optimal policy.{published}"
         )
     if has_kinds(study):
-        kinds = list(dict.fromkeys(study.kind(row) for row in range(len(study.tasks))))
-        tasks = plural(len({row for row, _ in study.series}), "task")
+        kinds = dict.fromkeys(map(study.group.kind, study.group.tasks))
+        tasks = plural(len(study.rows), "task")
         return (
-            f"Ratio: to the regret of {study.titles[reference_of(study)]}, a geometric mean over {tasks} in which "
+            f"Ratio: to the regret of {reference_of(study)}, a geometric mean over {tasks} in which "
             f"every kind of task ({', '.join(kinds)}) counts once, with the 95% interval for new tasks of the same "
             "kinds. Worst run: ÷ the task's mean, the median over tasks. Not converged: runs that lose, over their "
             "last half, at least half as much per episode as on average, and more than 1% of the optimum."
@@ -220,7 +215,7 @@ def explained(study: Study) -> str:
 
 def entries(study: Study) -> list[dict[str, Any]]:
     """Return every cell of a group as plain data."""
-    return [_entry(series) for _, series in sorted(study.series.items(), key=lambda item: item[0])]
+    return [*map(_entry, study.series.values())]
 
 
 def _entry(series: Series) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class LearningPage:
         cls, played: Task | BlackBox, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
     ) -> LearningPage:
         """Play a run again and look at its plans: in the task, or in what the whole run estimates of a black box."""
-        task = played if isinstance(played, Task) else EstimatedTask.of(played, run)
+        task = played if isinstance(played, Task) else EstimatedTask(played, run)
         so_far = run.regret if isinstance(task, Task) else moving_mean(run.returns)
         best, regret = solve(task.model), np.concatenate(([0.0], so_far))
         stakes, chosen = max_losses(task, best), plans_to_show(task, run.plan_episodes)

@@ -15,7 +15,6 @@ import numpy as np
 from praemia._support.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import (
-    ContradictionError,
     EnvironmentFailure,
     ModelError,
     ParameterError,
@@ -26,11 +25,11 @@ from praemia.errors import (
 from praemia.kernels.counts import MachineCounts, add_row, add_transition, count_episode, count_step
 from praemia.kernels.play import note_plan, sample_action
 from praemia.learners.base import Learner
-from praemia.machines.labels import Label, SeenLabels, as_label
+from praemia.machines.labels import Label, as_label, format_label
 from praemia.simulation.loop import SLICE_SECONDS, World, spec_for
 from praemia.tasks.machine_table import MachineSampler, MachineTable
 from praemia.tasks.model import step_weights
-from praemia.tasks.product import ProductLabelling, RewardLaws
+from praemia.tasks.product import ProductLabelling
 from praemia.tasks.spec import EveryStep, TaskSpec
 
 PATIENCE = 100  # episodes after which a proposition that no label had is warned of
@@ -46,7 +45,6 @@ class BoxWorld(World):
         learner: Learner,
         num_episodes: int | None,
         seed: tuple[int, ...],
-        seen_labels: SeenLabels | None = None,
         *,
         num_steps: int | None = None,
     ) -> None:
@@ -62,12 +60,14 @@ class BoxWorld(World):
             )
         self.box, self.num_machine_states = box, box.num_machine_states
         self.learner, self._random_share = learner, learner.random_share
-        self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
-        self._has_warned = False  # of labels that contradict each other
+        self._label_of: dict[tuple[int, int, int], Label] = {}  # the first label of each (o, a, o')
+        self._has_warned = box.is_encoded  # of labels that contradict each other: cells may say less, on purpose
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self._sampler = MachineSampler(box.machine)
-        self._laws = RewardLaws(box.machine.in_unit_range) if learner.sees == "product" else None
+        self._product = None
+        if learner.sees == "product":
+            self._product = ProductLabelling(labelling=box.labelling, machine=box.machine.in_unit_range)
         super().__init__(learner, self._tabulated(), num_episodes, seed, num_steps)
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
@@ -80,12 +80,8 @@ class BoxWorld(World):
     def _tabulated(self) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
         box, machine, labelling, size = self.box, self.box.machine.in_unit_range, self.box.labelling, 1
-        if self._laws is not None:
-            labelling, size = (
-                ProductLabelling(labelling=labelling, machine=machine, laws=self._laws),
-                machine.num_states,
-            )
-            machine = self._laws.machine
+        if self._product is not None:
+            labelling, machine, size = self._product, self._product.one_state, machine.num_states
         spec = TaskSpec(
             num_observations=box.observations.size * size,
             num_actions=box.num_actions,
@@ -97,7 +93,7 @@ class BoxWorld(World):
             unseen_labels="any" if self.labels_need_info else "computed",
             can_end=True,
             discount=box.discount,
-            done_states=box.done_states if self._laws is None else frozenset(),
+            done_states=box.done_states if self._product is None else frozenset(),
         )
         return spec_for(spec, self.learner)
 
@@ -180,12 +176,13 @@ class BoxWorld(World):
             weights = step_weights(len(rewards), self.box.discount)
             self.log.returns[self.played] = ordered_sum(np.array(rewards) * weights)
             self.log.steps[self.played] = len(rewards)
-            if self.box.record is not None:
-                self.box.record_episode(labels, rewards)
+            for step in zip(labels, rewards, strict=True):
+                self.box.recorder.add(*step)
+            self.box.recorder.end_episode()
             self.progress["played"] += 1
             self.progress["steps"] += len(rewards)
-            if self.played == PATIENCE and not self._is_strict:
-                self.box.warn_of_unmet(PATIENCE)
+            if self.played == PATIENCE:
+                self.box.warn_of_absent(frozenset().union(*self.box.label.met), f"had in {PATIENCE} episodes", 2)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
@@ -227,11 +224,11 @@ class BoxWorld(World):
 
     def _place(self, o: int, m: int) -> tuple[int, int]:
         """Return where the learner sees itself: its observation and machine state."""
-        return (o, m) if self._laws is None else (o * self.num_machine_states + m, 0)
+        return (o, m) if self._product is None else (o * self.num_machine_states + m, 0)
 
     def _is_over(self, ended: bool, m: int) -> bool:
-        """Return whether a step ends the episode for the learner; in a product also where the machine is done."""
-        return ended or (self._laws is not None and m in self.box.done_states)
+        """Tell whether a step ends the episode for the learner; in a product also where the machine is done."""
+        return ended or (self._product is not None and m in self.box.done_states)
 
     def _act(self, h: int, o: int, m: int) -> int:
         """Return the action of the policy, or now and then a random one, if the learner wants that."""
@@ -249,8 +246,8 @@ class BoxWorld(World):
         The successor of a step that ends the episode is O + o'.
         """
         (o, a, z), (m, m_next), seen = step, moves, label
-        if self._laws is not None:
-            seen = self._laws.label(self.box.machine.in_unit_range, m, label, m_next)
+        if self._product is not None:
+            seen = self._product.label(m, label, m_next)
         number = self.labels.get(seen)
         if number is None:
             number = self.number(seen)
@@ -265,21 +262,19 @@ class BoxWorld(World):
         return bool(count_step(self.counts, h, (o, a, z, number, m, m_next), place, pair, reward, self.replan_code))
 
     def _note_label(self, step: tuple[int, int, int], label: Label) -> None:
-        """Notice labels that contradict each other: an error where they are collected, else a warning, once.
-
-        Encoded observations may say less than labels do, on purpose.
-        """
+        """Notice labels that contradict each other; warn of them once."""
         if self.compares:
             self._compare(*step, label)
-        try:
-            self._seen_labels.add(step, label)
-        except ContradictionError as error:
-            if self._is_strict:
-                raise
-            if not self._has_warned and not self.box.is_encoded:
-                counted = "Each label is counted as an outcome of its own, which no guarantee of a learner covers"
-                warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
+        first = self._label_of.setdefault(step, label)
+        if first != label and not self._has_warned:
             self._has_warned = True
+            warnings.warn(
+                f"{self.box.name}: the transition {step} was labelled {format_label(first)} once and "
+                f"{format_label(label)} another time; labels must be a function of (o, a, o'). Each label is counted "
+                "as an outcome of its own, which no guarantee of a learner covers",
+                PraemiaWarning,
+                stacklevel=2,
+            )
 
     def count_before(self, pair: int, target: int, label: Label, count: int) -> None:
         number = self.number(as_label(label, "the data: a label", self.box.machine.propositions))

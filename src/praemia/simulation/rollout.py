@@ -136,7 +136,7 @@ def rollout(task: Task | BlackBox, policy: PolicyLike | Agent, seed: int = 0, *,
 
 def _in_box(box: BlackBox, policy: Any, seed: int, unseen: Any) -> Episode:
     """Play an episode in a black box, and keep what it looks like, if it renders pixels."""
-    choose, images = chooser(box, policy, deterministic=False, unseen=unseen)(), list[Any]()
+    choose, images = chooser(box, policy, deterministic=False, unseen=unseen), list[Any]()
     renders = box.env.render_mode == "rgb_array"
 
     def watched(*situation: Any) -> Any:

@@ -194,7 +194,7 @@ def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Call
     seen = world.experience().transitions
 
     def dataset() -> Dataset:
-        from praemia.exploration.counted import dataset_of, known_rules
+        from praemia.exploration.counted import dataset_of
 
         if learner.sees == "product":
             raise PraemiaError(
@@ -202,7 +202,7 @@ def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Call
                 f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
             )
         record = {"learner": learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
-        return dataset_of(task, seen, sets, starts, known_rules(task), **record)
+        return dataset_of(task, [(seen, sets)], starts, **record)
 
     return dataset
 

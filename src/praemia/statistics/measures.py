@@ -8,15 +8,15 @@ of rewards does not matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, product
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
 
-from praemia.experiments.experiment import Claim
-from praemia.experiments.schema import MeasureName
+from praemia.experiments.experiment import Cell
+from praemia.experiments.schema import ClaimPart, MeasureName
 from praemia.simulation import Run
 from praemia.statistics.intervals import (
     Floats,
@@ -35,8 +35,6 @@ TENFOLD = 10
 LONG_TAIL = 10.0  # worst run ÷ median: from here on a few runs decide what a mean is
 LATE_SHARE, SMALL_GAP = 0.5, 0.01  # of the average slope, and of the optimal value
 WEIGHTS = (1, -1, -1, 1)  # of two cells, or of four
-
-Cell: TypeAlias = tuple[int, int]  # row and column of a study
 
 
 class Scale(NamedTuple):
@@ -125,16 +123,16 @@ def log_regret(series: Series) -> float:
     return math.log(max(float(series.final.mean()), least))
 
 
-def ratio_by_kind(study: Study, of: int, than: int, rows: Sequence[int], confidence: float) -> Interval:
+def ratio_by_kind(study: Study, of: str, than: str, tasks: Iterable[str], confidence: float) -> Interval:
     """Return the ratio of two learners' regrets over all kinds of task, with its interval.
 
     Kinds are fixed and their tasks are a sample, so the interval is for new tasks of the same kinds; where a kind has
     one task alone, it is that of a t test over kinds.
     """
     kinds: dict[str, list[float]] = {}
-    for row in rows:
-        ratio = log_regret(study.series[row, of]) - log_regret(study.series[row, than])
-        kinds.setdefault(study.kind(row), []).append(ratio)
+    for task in tasks:
+        ratio = log_regret(study.series[task, of]) - log_regret(study.series[task, than])
+        kinds.setdefault(study.group.kind(task), []).append(ratio)
     measure = ratio_within_groups if all(len(group) > 1 for group in kinds.values()) else ratio_over_groups
     return measure(kinds.values(), confidence)
 
@@ -178,11 +176,11 @@ def _exponent(study: Study, cells: Sequence[Cell], confidence: float, null: floa
 
 
 def _by_kind(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample:
-    rows, (of, than) = [row for row, _ in cells[::2]], [column for _, column in cells[:2]]
-    kinds, runs = [study.kind(row) for row in rows], min(study.series[cell].num_runs for cell in cells)
+    tasks, (of, than) = [task for task, _ in cells[::2]], [title for _, title in cells[:2]]
+    kinds, runs = [study.group.kind(task) for task in tasks], min(study.series[cell].num_runs for cell in cells)
     of_tasks = min(map(kinds.count, kinds)) > 1 and runs > 1
     size = len(kinds) - len(set(kinds)) if of_tasks else runs
-    return Sample(ratio_by_kind(study, of, than, rows, confidence), Scale.ratio(null), size, of_tasks)
+    return Sample(ratio_by_kind(study, of, than, tasks, confidence), Scale.ratio(null), size, of_tasks)
 
 
 def _worst_run(study: Study, cells: Sequence[Cell], confidence: float, null: float) -> Sample:
@@ -201,30 +199,30 @@ def _not_converged(study: Study, cells: Sequence[Cell], confidence: float, null:
 # The cells of each comparison of a claim.
 
 
-def _each_task(claim: Claim, study: Study) -> Iterator[list[Cell]]:
-    return ([(row, claim.of), (row, other)] for row, other in product(claim.on, claim.than))
+def _each_task(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
+    return ([(task, claim.of), (task, other)] for task, other in product(claim.on, claim.than))
 
 
-def _each_step(claim: Claim, study: Study) -> Iterator[list[Cell]]:
+def _each_step(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
     for other, (smaller, larger) in product(claim.than, pairwise(claim.on)):
         yield [(larger, other), (larger, claim.of), (smaller, other), (smaller, claim.of)]
 
 
-def _one_learner(claim: Claim, study: Study) -> Iterator[list[Cell]]:
-    return ([(row, claim.of)] for row in claim.on)
+def _one_learner(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
+    return ([(task, claim.of)] for task in claim.on)
 
 
-def _all_tasks(claim: Claim, study: Study) -> Iterator[list[Cell]]:
+def _all_tasks(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
     others = [other for other in claim.than if other in study.learners]
-    return (list(product(claim.on, columns)) for columns in _columns(claim, others))
+    return (list(product(claim.on, titles)) for titles in _columns(claim, others))
 
 
-def _first_and_last(claim: Claim, study: Study) -> Iterator[list[Cell]]:
-    ends = (claim.on[-1], claim.on[0])
-    return ([(row, column) for column in columns for row in ends] for columns in _columns(claim, claim.than))
+def _first_and_last(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
+    ends = [claim.on[place] for place in (-1, 0)]
+    return ([(task, title) for title in titles for task in ends] for titles in _columns(claim, claim.than))
 
 
-def _columns(claim: Claim, others: Sequence[int]) -> list[tuple[int, ...]]:
+def _columns(claim: ClaimPart, others: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the learner with each other one, or by itself where the measure is of one learner."""
     return [(claim.of, other) for other in others] if claim.than else [(claim.of,)]
 
@@ -239,7 +237,7 @@ class Measure(NamedTuple):
     words : what a comparison means that is above, level with, or below the null value.
     """
 
-    cells: Callable[[Claim, Study], Iterator[list[Cell]]]
+    cells: Callable[[ClaimPart, Study], Iterator[list[Cell]]]
     take: Callable[[Study, Sequence[Cell], float, float], Sample | None]
     null: float
     claim: str

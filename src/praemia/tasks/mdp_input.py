@@ -86,22 +86,19 @@ def transition_columns(
 
 def start_probs_of(start: Start, num_observations: int) -> NDArray[np.float64]:
     """Return the distribution of the first observation, or say what is wrong with it."""
-    probs = _start_array(start, num_observations)
+    if isinstance(start, int | np.integer):
+        start = {int(start): 1.0}
+    if isinstance(start, Mapping):
+        probs = np.zeros(num_observations)
+        for o, probability in start.items():
+            if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
+                raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
+            probs[o] = probability
+    else:
+        probs = as_numbers(start, "start").astype(np.float64)
     if probs.shape != (num_observations,):
         raise ModelError(f"start has shape {probs.shape}; expected ({num_observations},), one per observation")
     total = float(probs.sum())
     if not (np.all(probs >= 0.0) and abs(total - 1.0) <= ROW_TOLERANCE):
         raise ModelError(f"start: probabilities sum to {total:.12g}; they must lie in [0, 1] and sum to 1")
     return probs
-
-
-def _start_array(start: Start, num_observations: int) -> NDArray[np.float64]:
-    if isinstance(start, int | np.integer | Mapping):
-        weights = start if isinstance(start, Mapping) else {int(start): 1.0}
-        probs = np.zeros(num_observations)
-        for o, probability in weights.items():
-            if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
-                raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
-            probs[o] = probability
-        return probs
-    return as_numbers(start, "start").astype(np.float64)

@@ -68,16 +68,6 @@ class Task(BaseTask, Displayed):
         if not isinstance(self.mdp, LabeledMDP):
             raise ModelError(f"mdp={self.mdp!r}; expected a LabeledMDP, such as LabeledMDP.from_dense(p)")
         self._complete_length()
-        self._validate_labels()
-        object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
-
-    @cached_property
-    def in_unit_range(self) -> Task:
-        """The same task with its range of rewards mapped onto [0, 1], where learners work; itself, if that is it."""
-        machine = self.machine.in_unit_range
-        return self if machine is self.machine else self.changed(machine=machine)
-
-    def _validate_labels(self) -> None:
         propositions = self.machine.propositions
         for label in self.mdp.label_sets:
             for name in sorted(label.difference(propositions)):
@@ -85,6 +75,13 @@ class Task(BaseTask, Displayed):
                     f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
                     f"machine's{did_you_mean(name, propositions)}"
                 )
+        object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
+
+    @cached_property
+    def in_unit_range(self) -> Task:
+        """The same task with its range of rewards mapped onto [0, 1], where learners work; itself, if that is it."""
+        machine = self.machine.in_unit_range
+        return self if machine is self.machine else self.changed(machine=machine)
 
     @property
     def propositions(self) -> frozenset[str]:

@@ -54,7 +54,7 @@ def read_dot(text: str, name: str) -> RewardMachine:
             if match is None:
                 raise FileError(f"an edge with the label {label!r}; expected input/reward or input/reward:probability")
             own = match.groupdict()
-            chance = None if own.get("chance") is None else _number(own["chance"], "the probability")
+            chance = _number(own.get("chance") or "1", "the probability")
             reward = _number(own.get("output", outputs.get(target, "")), "the output, which is the reward,")
         event = own["event"].strip()
         transitions.append(Transition(f"{name}:{line}", names[source], event, names[target], chance, Reward.of(reward)))

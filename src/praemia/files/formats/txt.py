@@ -18,7 +18,7 @@ from praemia.errors import FileError, did_you_mean, located
 from praemia.files.formats.events import parsed
 from praemia.files.source import parse_integer
 from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, proposition
-from praemia.machines.guards import Booleans
+from praemia.machines.guards import example_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome, Rule
@@ -44,7 +44,7 @@ _GRAMMAR = r"""
 
 
 class _Line(NamedTuple):
-    """A line of a machine; of ``cases`` the first whose guard holds gives the reward, which is 0 where none does."""
+    """A line of a machine; of ``cases`` the first whose guard holds gives the reward."""
 
     source: int
     target: int
@@ -105,6 +105,8 @@ def _cases(function: str, arguments: Any) -> Iterator[tuple[Formula, Reward]]:
     for guard, numbers in table.items():
         mean, width = float(numbers[0]), abs(float(numbers[1])) if is_noisy else 0.0
         yield _guard(guard), Reward.uniform(mean - width, mean + width)
+    if is_table:
+        yield TRUE, ZERO
 
 
 def _implied_ends(lines: list[_Line]) -> list[int]:
@@ -134,13 +136,8 @@ def _machine(initial: int, ends: list[int], lines: list[_Line]) -> RewardMachine
 
 
 def _rules(state: str, lines: Mapping[int, _Line], names: Mapping[int, str]) -> Iterator[Rule]:
-    functions = Booleans()
-    left = functions.true  # what no line has taken yet
     for target, line in lines.items():
-        for case, reward in (*line.cases, (TRUE, ZERO)):
-            function = functions.function(line.guard & case)
-            if functions.both(left, function) != functions.false:
-                yield Rule(state, line.guard & case, (Outcome(names[target], 1.0, reward),))
-                left = functions.both(left, functions.negate(function))
-    if left != functions.false:
+        for case, reward in line.cases:
+            yield Rule(state, line.guard & case, (Outcome(names[target], 1.0, reward),))
+    if example_label(~disjunction(line.guard for line in lines.values())) is not None:
         yield Rule(state, ELSE, (Outcome(names[ENDED]),))
