@@ -155,7 +155,7 @@ class BlackBox(BaseTask):
         return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
     def shown(self, observed: Any) -> Any:
-        """Return an observation as labels see it, whether or not it has an index."""
+        """Return the observation that labels are computed from, whether or not it has an index."""
         return copied(observed) if self.is_encoded else self.observe(observed)[1]
 
     def step_name(self, o: int, a: int, z: int) -> str:

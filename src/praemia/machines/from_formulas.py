@@ -86,8 +86,11 @@ def machine_from(
         names = accepting.propositions if allowed is None else allowed
         machines.append(paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
-    given = {part: own.reward if own.pay == pay else own._asdict() for part, own in payments.items()}
-    source = {"ltlf" if kind == "formula" else kind: text if isinstance(text, str) else given, "pay": pay}
+    given: dict[str, Any] = {part: own.reward if own.pay == pay else own._asdict() for part, own in payments.items()}
+    source: dict[str, Any] = {
+        "ltlf" if kind == "formula" else kind: text if isinstance(text, str) else given,
+        "pay": pay,
+    }
     source |= {"reward": given[text]} if isinstance(text, str) else {}
     return machine.changed(source=source | ({} if syntax == "praemia" else {"syntax": syntax}))
 

@@ -139,7 +139,7 @@ class LabeledMDP:
         return [labels.get(o, Label()) for o in range(self.num_observations)]
 
     def describe(self, pair: int) -> str:
-        """Name a pair o · A + a in a message."""
+        """Return a pair o · A + a as text, for messages."""
         o, a = divmod(pair, self.num_actions)
         return f"observation {self.observation_name(o)}, action {self.action_name(a)}"
 
