@@ -293,9 +293,9 @@ def test_shaping_keeps_the_optimal_policies_of_a_discounted_task(machine: Reward
             words.setdefault(target, (*words[state], action))
             builder.edge(state, "event" if action else "!event", target, reward=rewards[-1])
     mdp = LabeledMDP.from_dense(np.random.default_rng(1).dirichlet(np.ones(4), (4, 2)), {3: "event"})
-    shaping = builder.build()
-    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, shaping))
-    order = [shaping.states.index(state) for state in machine.states]
+    built = builder.build()
+    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, built))
+    order = [built.states.index(state) for state in machine.states]
     potential = machine.potential(discount)[:, None]
     np.testing.assert_allclose(shaped.values[order], plain.values - potential, atol=1e-9)
 
