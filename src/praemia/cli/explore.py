@@ -218,7 +218,7 @@ def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: Likel
         "likely_loss": None,
     }
     if likely is not None:
-        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")
+        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_sampled", "never_seen")
         record["likely_loss"] = {
             "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
             **{key: getattr(likely, key) for key in names},

@@ -150,10 +150,7 @@ class BlackBox(BaseTask):
             return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the index of an observation, and the observation that labels are computed from.
-
-        That is never the environment's own array, which the next step may overwrite.
-        """
+        """Return the index of an observation, and the observation that labels are computed from."""
         o = self.observations.number(observed)
         return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
