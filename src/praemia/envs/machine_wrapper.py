@@ -75,10 +75,11 @@ class MachineView:
         env_step: Mapping[str, Any],
         stage_rewards: Mapping[Hashable, float],
         rng: np.random.Generator,
-    ) -> tuple[int, float, bool]:
-        """Return the next state, the reward before shaping, and whether the episode terminates.
+    ) -> tuple[int, float, float, bool]:
+        """Return the next state, the reward, what shaping adds to it, and whether the episode terminates.
 
-        ``env_step`` has the environment's ``reward`` and whether it ``terminated``.
+        ``env_step`` has the environment's ``reward`` and whether it ``terminated``. Shaping adds γ·Φ(after) − Φ(state),
+        with Φ = 0 where the episode terminates.
         """
         i = self.machine_of(state)
         m, reward = self._samplers[i].step(state - self._firsts[i], label, rng)
@@ -86,13 +87,11 @@ class MachineView:
         here, there = self.states[state], self.states[after]
         reward += stage_rewards.get((here, there), stage_rewards.get(here, 0.0)) if stage_rewards else 0.0
         reward += env_step["reward"] if self.add_reward else 0.0
-        return after, reward, env_step["terminated"] or after in self.done_states
-
-    def shaping_reward(self, state: int, after: int, terminated: bool) -> float:
-        """Return γ·Φ(after) − Φ(state), with Φ = 0 where the episode terminates; 0 without shaping."""
+        terminated = env_step["terminated"] or after in self.done_states
         if self.shaping is None:
-            return 0.0
-        return float((0.0 if terminated else self.shaping * self.potentials[after]) - self.potentials[state])
+            return after, reward, 0.0, terminated
+        following = 0.0 if terminated else self.shaping * self.potentials[after]
+        return after, reward, float(following - self.potentials[state]), terminated
 
 
 def with_machine_state(inner: spaces.Space[Any], num_states: int) -> spaces.Dict:
@@ -235,9 +234,9 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             label, before = self.label(*step), self._machine_state
             info = self._with_stage_rewards(step)
             stages = info.get("stage_rewards", {})
-            self._machine_state, reward, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
+            after, reward, shaping, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
             self._recorder.add(label, reward)
-            reward += self.machine_view.shaping_reward(before, self._machine_state, terminated)
+            self._machine_state, reward = after, reward + shaping
         self._last_observation = copied(observation)
         self._is_over |= terminated or truncated
         if self._is_over:
