@@ -58,9 +58,9 @@ def test_the_machine_enters_through_the_logarithm_alone(sizes: tuple[int, ...]) 
     [
         *(
             ((*sizes, 0.05), "sizes must be at least 1")
-            for sizes in ((0, 2, 2, 5, 10), (2, 2, 2, 5, 0), (2, 2, -1, 5, 10))
+            for sizes in ((0, 2, 2, 5, 10), (2, 2, 2, 5, 0), (2, 2, -1, 5, 10), (2, None, 2, 5, 10))
         ),
-        *(((2, 2, 2, 5, 10, rho), "^failure_prob=") for rho in (0.0, 1.0, -0.5, float("nan"))),
+        *(((2, 2, 2, 5, 10, rho), "^failure_prob=") for rho in (0.0, 1.0, -0.5, float("nan"), None)),
     ],
 )
 def test_arguments_outside_their_ranges_are_refused(arguments: Any, message: str) -> None:

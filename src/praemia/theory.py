@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from praemia.errors import ParameterError, require_fraction
 
@@ -73,7 +74,7 @@ def regret_bound(
     False
     """
     _require_sizes(num_observations, num_actions, num_machine_states, horizon, num_episodes)
-    if not 1e-12 <= failure_prob < 1.0:
+    if not isinstance(failure_prob, Real) or not 1e-12 <= failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number from 1e-12 to 1")
     num_steps = num_episodes * horizon
     iota = math.log(6.0 * num_machine_states * num_observations * num_actions * num_steps / failure_prob)
@@ -100,8 +101,8 @@ def regret_lower_bound(num_observations: int, num_actions: int, horizon: int, nu
 
 def _require_sizes(*sizes: int) -> None:
     for size in sizes:
-        if size < 1:
-            raise ParameterError(f"a size of {size}; sizes must be at least 1")
+        if not isinstance(size, Real) or not size >= 1:
+            raise ParameterError(f"a size of {size!r}; sizes must be at least 1")
 
 
 def policy_search_episodes(
@@ -116,7 +117,7 @@ def policy_search_episodes(
     True
     """
     _require_sizes(num_observations, num_actions, horizon)
-    if not 0.0 < significance < math.inf:
+    if not isinstance(significance, Real) or not 0.0 < significance < math.inf:
         raise ParameterError(f"significance={significance!r}; expected a positive number")
     require_fraction("failure_prob", failure_prob)
     sizes = float(num_observations) * num_actions * horizon

@@ -19,7 +19,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
-from praemia.errors import ModelError, ParameterError, located, require_whole, unknown_name
+from praemia.errors import ModelError, ParameterError, located, require_flag, require_whole, unknown_name
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import MAX_HORIZON, require_machine
@@ -177,20 +177,22 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         require_env(env)
         machines = as_machines(machine)
         require_whole("horizon", 1 if horizon is None else horizon, 1, MAX_HORIZON, ModelError)
+        require_flag("add_reward", add_reward)
+        require_flag("until_done", until_done)
+        stages = {} if stage_rewards is None else stage_rewards
+        _require_stages(stages, machines)
         if add_reward and until_done:
             raise ParameterError("until_done with add_reward: the environment's further rewards are not known")
-        if stage_rewards and until_done:
+        if stages and until_done:
             raise ParameterError("until_done with stage_rewards: their further rewards are not known")
         options: dict[str, Any] = {"add_reward": add_reward, "until_done": until_done, "shaping": shaping}
         arguments = {"labels": labels, "machine": machine, "horizon": horizon, "record": record, **options}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, stage_rewards=stage_rewards, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.horizon = horizon
+        self.horizon, self._stage_rewards = horizon, dict(stages)
         self.label = StepLabeller(labels, machines[0], env.observation_space, env.action_space)
         self.machine_view = MachineView(machines, env.observation_space, **options)  # for counterfactual steps
         self.observation_space = self.machine_view.space
-        self._stage_rewards = dict(stage_rewards or {})
-        _require_stages(self._stage_rewards, machines)
         self._recorder = TraceRecorder(record)
         self._rng = np.random.default_rng()
         self._start(None, 0)
@@ -267,6 +269,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
 
 def _require_stages(stage_rewards: Mapping[Any, Any], machines: Sequence[RewardMachine]) -> None:
     """Refuse stage rewards whose keys are no states or edges of a machine, or whose values are no functions."""
+    if not isinstance(stage_rewards, Mapping):
+        raise ModelError(f"stage_rewards={stage_rewards!r}; expected functions by states or edges")
     for key, function in stage_rewards.items():
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
             raise ModelError(f"stage_rewards: found the key {key!r}; expected a state, or an edge (state, target)")
