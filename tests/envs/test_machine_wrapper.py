@@ -410,6 +410,8 @@ WRONG: list[tuple[Any, str]] = [
     (lambda: wrapped().reset(seed=-1), "seed=-1; expected"),
     (lambda: wrapped(horizon=0), "horizon=0; expected an integer"),
     (lambda: wrapped(add_reward=True, until_done=True), "until_done with add_reward"),
+    (lambda: wrapped(add_reward=1), "add_reward=1; expected True or False"),
+    (lambda: wrapped(stage_rewards=["a"]), r"stage_rewards=\['a'\]; expected functions by states"),
     (lambda: wrapped(stage_rewards={"a": len}, until_done=True), "until_done with stage_rewards"),
     (lambda: wrapped(shaping=2), "shaping: discount=2; expected a number"),
     (lambda: wrapped(record=3), "record=3; expected the path of a file, or a list"),
