@@ -200,9 +200,7 @@ class Policy:
 
     def _unseen(self, observation: Any, unseen: Any, rng: np.random.Generator | None) -> Any:
         if not isinstance(unseen, str):
-            if self.actions is None:
-                return require_whole("unseen", unseen, 0)
-            return self.actions.element(self.actions.number(unseen))
+            return unseen if self.actions is None else self.actions.element(self.actions.number(unseen))
         if unseen == "random":
             if rng is None:
                 raise ParameterError('unseen="random" samples an action; give a generator: rng=…')
