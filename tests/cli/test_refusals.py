@@ -37,6 +37,8 @@ REFUSED = [
     ("check itself.yaml", "unknown key 'environment'"),
     ("solve warehouse-4 --jason", "No such option"),
     ("solve warehose-4", "did you mean 'warehouse-4'"),
+    ("run warehouse-3 --runs 4294967297", "4294967297 is not in the range 1"),
+    ("experiment paper --runs 4294967297", "4294967297 is not in the range 1"),
     ("solve warehouse-99999999", "size=99999999"),
     ("solve nowhere.yaml", "nowhere.yaml: cannot be read: No such file"),
     ("envs warehose", "did you mean 'warehouse'"),

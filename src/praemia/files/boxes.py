@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,8 @@ def _environment(source: Source, world: GymnasiumPart, allow_code: bool) -> gymn
     with source.at("gymnasium", "options" if world.options and not place else "id"), environments_of(place):
         env = make_env(name, world.options)
         if "render_mode" not in world.options and PICTURES in (env.metadata.get("render_modes") or ()):
-            env.close()
+            with suppress(Exception):  # whatever the user's code may raise
+                env.close()
             env = make_env(name, {**world.options, "render_mode": PICTURES})
     return env
 

@@ -199,7 +199,10 @@ class Reward:
 def _require_number(value: object) -> float:
     if not isinstance(value, Real):
         raise ModelError(f"a reward of {value!r}; expected a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ModelError(f"a reward above {LARGEST:g} or below -{LARGEST:g}; expected a number between them") from None
 
 
 @dataclass(frozen=True)
