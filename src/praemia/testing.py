@@ -19,7 +19,7 @@ from praemia.learners.external import failure, why_not_a_learner
 from praemia.learners.replanning import AT_ONCE
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.simulation import Run, simulate
+from praemia.simulation.simulate import simulate
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -46,7 +46,7 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     machines, one step and one action, a random start, a discount, episodes that end early, a black box), also when it
     plans in the middle of episodes, and so must be what it passes to ``plan_with_bonus`` and ``experience.backup``; the
     same seed must give the same run; planning must change neither the learner nor the experience; and its parameters
-    must be plain data from which an equal learner can be made. A learner that plays alike whatever is rewarded gets a
+    must be plain data from which an equal learner can be made. A learner that plays the same for all rewards gets a
     warning: it plans without the rewards.
 
     Examples
@@ -54,7 +54,13 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     >>> import praemia
     >>> praemia.testing.check_learner(praemia.Headroom)
     """
-    instance = _make(learner)
+    kind = learner if isinstance(learner, type) else type(learner)
+    if not issubclass(kind, Learner):
+        raise ParameterError(f"learner={learner!r}; expected a subclass of praemia.Learner, or one of its objects")
+    reason = why_not_a_learner(kind)
+    if reason is not None:
+        raise LearnerCheckError(f"{kind.__name__} is {reason}")
+    instance = learner if isinstance(learner, Learner) else learner()
     _check_parameters(instance)
     for task in _tasks():
         _check_runs(instance, task, num_episodes)
@@ -63,16 +69,6 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     _check_at_once(instance, num_episodes)
     if not isinstance(instance, Random):
         _warn_if_rewards_do_not_matter(instance, num_episodes)
-
-
-def _make(learner: type[Learner] | Learner) -> Learner:
-    kind = learner if isinstance(learner, type) else type(learner)
-    if not issubclass(kind, Learner):
-        raise ParameterError(f"learner={learner!r}; expected a subclass of praemia.Learner, or one of its objects")
-    reason = why_not_a_learner(kind)
-    if reason is not None:
-        raise LearnerCheckError(f"{kind.__name__} is {reason}")
-    return learner if isinstance(learner, Learner) else learner()
 
 
 def _check_parameters(learner: Learner) -> None:
@@ -103,7 +99,10 @@ def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> N
                 f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; sample random numbers only from "
                 "rng, and keep nothing on the learner"
             )
-    _check_regret(learner, first)
+    if first.optimal_value is not None:
+        above = float((first.plan_values - first.optimal_value).max())
+        if above > 1e-9 * max(abs(first.optimal_value), float(np.abs(first.returns).max())):
+            raise LearnerCheckError(f"a plan of {learner.name!r} has a value {above:.3g} above the optimum")
 
 
 def _check_at_once(learner: Learner, num_episodes: int) -> None:
@@ -117,14 +116,6 @@ def _check_at_once(learner: Learner, num_episodes: int) -> None:
     _check_runs(hasty, envs.make("warehouse-3"), num_episodes)
     if not learner.privileged:
         _check_runs(hasty, _black_box(), num_episodes)
-
-
-def _check_regret(learner: Learner, run: Run) -> None:
-    if run.optimal_value is None:
-        return
-    above = float((run.plan_values - run.optimal_value).max())
-    if above > 1e-9 * max(abs(run.optimal_value), float(np.abs(run.returns).max())):
-        raise LearnerCheckError(f"a plan of {learner.name!r} has a value {above:.3g} above the optimum")
 
 
 def _warn_if_rewards_do_not_matter(learner: Learner, num_episodes: int) -> None:

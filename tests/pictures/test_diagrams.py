@@ -18,7 +18,7 @@ from PIL import Image
 
 import praemia
 from praemia import envs
-from praemia.envs.classics import fetch_and_deliver, flower_machine, patrol, probabilistic_patrol
+from praemia.envs.classics import flower_machine
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -33,6 +33,7 @@ from praemia.pictures.scene import Area, Text
 
 AWKWARD = ('say "hi"', "<b>&amp;</b>", r"back\slash\N", "Größe → ∞", "a;b:c#d%e{}[*]", "--> x", "a\x01", "b\x1b[1m")
 RED = "#d55e00"
+PATROL, PROBABILISTIC, FETCH = (make().machine for make in (envs.riverswim, envs.riverswim_prm, envs.warehouse))
 
 
 def awkward() -> RewardMachine:
@@ -69,9 +70,8 @@ def written(machine: RewardMachine) -> list[str]:
     return [line.text for lines in edge_lines(Annotated(machine)).values() for line in lines]
 
 
-@pytest.mark.parametrize("make", [patrol, probabilistic_patrol, fetch_and_deliver, awkward])
-def test_every_state_and_every_edge_stands_in_the_svg(make):
-    machine = make()
+@pytest.mark.parametrize("machine", [PATROL, PROBABILISTIC, FETCH, awkward()])
+def test_every_state_and_every_edge_stands_in_the_svg(machine):
     assert words(texts(machine.draw().svg)) == words([*machine.states, *written(machine)])
 
 
@@ -112,8 +112,8 @@ def test_an_edge_says_its_guard_which_is_true_in_any_order_its_probability_and_i
     assert guard_text(parse_guard("a & !b & !c & !d"), "abcd") == "only a"
     assert guard_text(parse_guard("a & !b & !c & !d"), "abcde") == "a & !b & !c & !d"
     assert guard_text(parse_guard("!b & !c & !d"), "bcd") == "nothing"
-    assert written(patrol()) == ["right-end | 1", "left-end | 0"]
-    assert written(fetch_and_deliver())[:2] == ["item | 0.8, 0", "item | 0.2, 0"]
+    assert written(PATROL) == ["right-end | 1", "left-end | 0"]
+    assert written(FETCH)[:2] == ["item | 0.8, 0", "item | 0.2, 0"]
     assert written(awkward())[0] == "(a | b & !c) | 0.5, (P(0.2) = 0.5, P(0.7) = 0.5)"
     assert edge_text("a", Outcome("u", reward=Reward((0.1, 0.2, 0.3), (0.5, 0.25, 0.25)))) == "a | mean 0.175"
     builder = MachineBuilder("out", ("goal", "bad")).edge("out", "goal", "done", reward=1)
@@ -219,7 +219,7 @@ def test_the_suffix_says_how_a_machine_is_drawn_and_pixels_are_twice_as_fine_as_
         awkward().draw().save(path)
         assert path.read_bytes().startswith(beginning)
     assert len(os.listdir(tmp_path)) == len(beginnings)
-    drawing = fetch_and_deliver().draw()
+    drawing = FETCH.draw()
     drawing.save(tmp_path / "machine.png")
     width, height = (float(ElementTree.fromstring(drawing.svg).attrib[key]) for key in ("width", "height"))
     with Image.open(tmp_path / "machine.png") as image:
@@ -237,7 +237,7 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
         "taken.mmd": "taken",
     }.items():
         with pytest.raises((FileError, PraemiaError), match=message):
-            patrol().draw().save(tmp_path / name)
+            PATROL.draw().save(tmp_path / name)
     large = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(9)))
     with pytest.raises(SizeError, match="512 states is too large to draw"):
         large.draw().save(tmp_path / "large.svg")
@@ -246,11 +246,11 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
 
 def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    for drawing in (patrol().draw(), praemia.show(envs.warehouse(2))):
+    for drawing in (PATROL.draw(), praemia.show(envs.warehouse(2))):
         with pytest.raises(MissingExtraError, match=r"pip install .*'pygraphviz>="):
             drawing.save(tmp_path / "machine.svg")
     assert not os.listdir(tmp_path)
-    patrol().draw().save(tmp_path / "machine.mmd")
+    PATROL.draw().save(tmp_path / "machine.mmd")
     assert os.listdir(tmp_path) == ["machine.mmd"]
 
 

@@ -11,7 +11,8 @@ from praemia._support.lazy import lazy
 from praemia.envs.box_cells import cells
 from praemia.envs.classics import flower, riverswim, riverswim_prm, two_rooms, warehouse
 from praemia.envs.craft import craft
-from praemia.envs.generated_tasks import generated_task, random_task
+from praemia.envs.generated_models import random_task
+from praemia.envs.generated_tasks import generated_task
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office, office_jair, office_map

@@ -6,17 +6,15 @@ the user's function ``encode``. An episode may end before the horizon: the steps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from copy import copy, deepcopy
+from collections.abc import Callable, Hashable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from praemia.envs.box_cells import MAX_SIZE
 from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, StepLabels, TraceRecorder
-from praemia.errors import ModelError, require_whole
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
+from praemia.errors import EnvironmentFailure, ModelError, PraemiaError, came_from_interrupt, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import BaseTask
@@ -39,17 +37,18 @@ class BlackBox(BaseTask):
     ----------
     env : the environment. Finite spaces need nothing more: Discrete, MultiDiscrete, MultiBinary, Tuple, Dict.
     labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; a
-        dictionary from next observations to propositions, or from propositions to functions that tell whether they
+        dictionary from next observations to propositions, or from propositions to functions that return whether they
         hold; ``praemia.labels.predicates``; or the key of ``info`` that holds the propositions. One proposition may be
         given as text.
     encode : a function from an observation to an integer, or to something hashable, which gets an index when it first
-        appears in a run; needed for all other observations. Learners that need labels of steps not taken are refused.
+        appears in a run; needed for all other observations. Learners that need the labels of untaken steps then raise
+        an error.
     num_observations : the maximum number of values of ``encode``. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
-    discount : γ; a reward at step h counts γ^h times. With one below 1 the horizon may be None, as in a ``Task``.
+    discount : γ; a reward at step h counts γ^h times. If it is below 1, the horizon may be None, as in a ``Task``.
     until_done : whether an episode ends once no further reward, positive or negative, is possible.
-    name : the environment's, if it is not given.
-    written : of a box from a task file, the file's own words for the environment: the key ``gymnasium``.
+    name : by default, that of the environment.
+    written : the entry ``gymnasium`` of the task file that the box was loaded from.
 
     Examples
     --------
@@ -96,7 +95,7 @@ class BlackBox(BaseTask):
 
     def _complete(self) -> None:
         self._complete_length()
-        label = StepLabeller(self.labels, self.machine, self.env)
+        label = StepLabeller(self.labels, self.machine, self.env.observation_space, self.env.action_space)
         self.__dict__.update(label=label, recorder=TraceRecorder(self.record))
 
     def _index_observations(self) -> Index:
@@ -120,18 +119,18 @@ class BlackBox(BaseTask):
 
     @property
     def is_encoded(self) -> bool:
-        """Whether an index does not determine the observation: labels are known for steps taken alone."""
-        return isinstance(self.observations, EncodedIndex)
+        """Whether an index may stand for several observations; labels are then known only for steps taken."""
+        return self.encode is not None
 
     def for_run(self, codes: Mapping[Hashable, int] | None = None) -> BlackBox:
-        """Return the same box with indices of its own, for one run; ``codes`` are those that it begins with."""
+        """Return the box with its own indices, for one run; ``codes`` are the initial ones."""
         fresh = copy(self)
         fresh.__dict__["observations"] = self.observations.for_run(codes)
         return fresh
 
     @property
     def labelling(self) -> Labelling:
-        """The labels of all transitions, for learners that need those of steps not taken; ``info`` is then empty."""
+        """The labels of all transitions, for learners that need those of untaken steps; ``info`` is then empty."""
         return Labelling(function=self._label_without_info)
 
     def _label_without_info(self, o: int, a: int, z: int) -> Label:
@@ -144,50 +143,30 @@ class BlackBox(BaseTask):
             ) from missing
 
     def needs_info(self, o: int, a: int, z: int, label: Label) -> bool:
-        """Tell whether a step, which has a label, would have another one without ``info``, or none."""
+        """Return whether the label of a step depends on ``info``."""
         try:
             return self._label_without_info(o, a, z) != label
         except Exception:  # the user's function may not be made for this
             return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the index of an observation, and the observation as labels see it.
-
-        That is never the environment's own array, which the next step may overwrite.
-        """
+        """Return the index of an observation, and the observation that labels are computed from."""
         o = self.observations.number(observed)
-        if isinstance(self.observations, FiniteIndex):
-            return o, self.observations.element(o)
-        return o, self.copied(observed)
+        return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
-    @staticmethod
-    def copied(observed: Any) -> Any:
-        """Return an observation that the environment cannot overwrite."""
-        return observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
+    def shown(self, observed: Any) -> Any:
+        """Return the observation that labels are computed from, whether or not it has an index."""
+        return copied(observed) if self.is_encoded else self.observe(observed)[1]
+
+    def fail(self, error: Exception, where: str = "") -> NoReturn:
+        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
+        if isinstance(error, PraemiaError) or came_from_interrupt(error):
+            raise error
+        raise EnvironmentFailure(f"{self.name!r} failed{where}: {type(error).__name__}: {error}") from error
 
     def step_name(self, o: int, a: int, z: int) -> str:
-        """Write a step (o, a, o') with the names of its parts."""
+        """Return a step (o, a, o') as text, with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
-
-    def warn_of_unmet(self, num_episodes: int) -> None:
-        """Warn of a proposition that the machine reads and no label has had so far."""
-        self.warn_of_absent(frozenset().union(*self.label.met), f"had in {num_episodes} episodes", 2)
-
-    def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
-        """Record the labels and rewards of an episode, if that is wanted."""
-        if self.record is not None:
-            for label, reward in zip(labels, rewards, strict=True):
-                self.recorder.add(label, reward)
-            self.recorder.end_episode()
-
-    def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
-        """Return the same box, with the same indices of observations, under other labels and another machine.
-
-        Its episodes are as long, do not end with the machine, and nothing is discounted or recorded.
-        """
-        return self.changed(
-            labels=labels, machine=machine, record=None, horizon=self.max_steps, until_done=False, discount=1.0
-        )
 
 
 def require_env(env: object) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia._support.limits import require_memory
 from praemia.envs.grid_map import GridMap
@@ -27,7 +27,6 @@ _BYTES_PER_OBSERVATION = 400  # four entries of four arrays, and the copies made
 HUB, PETALS = 0, range(1, 6)
 COUNT, PASS = 0, 1
 SMALL_LOOP = 3
-FLOWER_HORIZON = 30
 
 
 def riverswim(size: int = 5, horizon: int | None = None) -> Task:
@@ -46,11 +45,11 @@ def riverswim(size: int = 5, horizon: int | None = None) -> Task:
     '0.8394'
     """
     require_whole("size", size, 2, MAX_SIZE)
-    return _river_task(f"riverswim-{size}", size, horizon, LabelRule("right-end", source=size - 1), patrol())
+    return _river_task(f"riverswim-{size}", size, horizon, LabelRule("right-end", source=size - 1), {"back": 1.0})
 
 
 def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
-    """Patrol a river whose right end is noticed 4 times in 5; the horizon is 2 · size unless it is given.
+    """Patrol a river whose right end is detected with probability 0.8; the horizon is 2 · size unless it is given.
 
     "right-end" is then the move to the last observation.
 
@@ -62,50 +61,32 @@ def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
     """
     require_whole("size", size, 2, MAX_SIZE)
     right_end = LabelRule("right-end", source=size - 2, target=size - 1)
-    return _river_task(f"riverswim-prm-{size}", size, horizon, right_end, probabilistic_patrol())
+    return _river_task(f"riverswim-prm-{size}", size, horizon, right_end, {"back": 0.8, "out": 0.2})
 
 
-def _river_task(name: str, size: int, horizon: int | None, right_end: LabelRule, machine: RewardMachine) -> Task:
+def _river_task(name: str, size: int, horizon: int | None, right_end: LabelRule, chances: Mapping[str, float]) -> Task:
+    """Make the task; ``chances`` are those of the states of the machine after the right end."""
     require_memory(_BYTES_PER_OBSERVATION * size, f"a river of {size:,} observations")
-    labels = [LabelRule("left-end", source=0), right_end]
-    mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right"))
-    return Task(mdp.with_map(River(size)), machine, 2 * size if horizon is None else horizon, name)
-
-
-def _river(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the entries (o, a, o', p) of the model."""
     everywhere = np.arange(size)
     forth, stay, back = np.full(size, 0.6), np.full(size, 0.35), np.full(size, 0.05)
     stay[0], back[0] = 0.4, 0.0
     forth[-1], stay[-1], back[-1] = 0.0, 0.6, 0.4
     moves = [(LEFT, -1, np.ones(size)), (RIGHT, +1, forth), (RIGHT, 0, stay), (RIGHT, -1, back)]
-    return (
+    mdp = LabeledMDP.from_entries(
+        size,
+        2,
         np.tile(everywhere, len(moves)),
         np.repeat([action for action, _, _ in moves], size),
         np.concatenate([np.clip(everywhere + by, 0, size - 1) for _, by, _ in moves]),
         np.concatenate([probs for _, _, probs in moves]),
+        labels=[LabelRule("left-end", source=0), right_end],
+        actions=("left", "right"),
     )
-
-
-def patrol() -> RewardMachine:
-    """Return the deterministic patrol machine of the paper."""
-    return (
-        MachineBuilder(initial="out", propositions=("left-end", "right-end"))
-        .edge("out", "right-end", "back", reward=1)
-        .edge("back", "left-end", "out")
-        .build()
-    )
-
-
-def probabilistic_patrol() -> RewardMachine:
-    """Return the patrol machine whose right end is noticed with probability 0.8."""
-    return (
-        MachineBuilder(initial="out", propositions=("left-end", "right-end"))
-        .edge("out", "right-end", "back", probability=0.8, reward=1)
-        .edge("out", "right-end", "out", probability=0.2)
-        .edge("back", "left-end", "out")
-        .build()
-    )
+    builder = MachineBuilder(initial="out", propositions=("left-end", "right-end"))
+    for state, chance in chances.items():
+        builder.edge("out", "right-end", state, chance, reward=float(state == "back"))
+    machine = builder.edge("back", "left-end", "out").build()
+    return Task(mdp.with_map(River(size)), machine, 2 * size if horizon is None else horizon, name)
 
 
 class River(NamedTuple):
@@ -147,12 +128,7 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     require_whole("size", size, 2, 3_000)
     rows = ["S" + "." * (size - 2) + "I", *["." * size] * (size - 2), "." * (size - 1) + "D"]
     grid_map = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True)
-    return Task(grid_map.mdp(), fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
-
-
-def fetch_and_deliver() -> RewardMachine:
-    """Return the machine of the paper's warehouse."""
-    return (
+    machine = (
         MachineBuilder(initial="empty", propositions=("item", "delivery"))
         .edge("empty", "item", "loaded", probability=0.8)
         .edge("empty", "item", "empty", probability=0.2)
@@ -160,9 +136,10 @@ def fetch_and_deliver() -> RewardMachine:
         .edge("loaded", "delivery", "loaded", probability=0.1)
         .build()
     )
+    return Task(grid_map.mdp(), machine, 3 * size if horizon is None else horizon, f"warehouse-{size}")
 
 
-def flower(loop: int = 20, horizon: int = FLOWER_HORIZON) -> Task:
+def flower(loop: int = 20, horizon: int = 30) -> Task:
     """Count visits to the petals of a flower; the largest loop of its machine has ``loop`` states.
 
     After Bourel et al. (2023). From the hub, where episodes start, every action leads to each of the six observations
@@ -185,7 +162,14 @@ def flower(loop: int = 20, horizon: int = FLOWER_HORIZON) -> Task:
     labels = [LabelRule(frozenset({f"petal-{i}"}), source=i, action=COUNT) for i in PETALS]
     names = ("hub", *(f"petal-{i}" for i in PETALS))
     mdp = LabeledMDP.from_rows(len(names), 2, rows, labels, observations=names, actions=("count", "pass"))
-    return Task(mdp.with_map(_flower_picture()), machine, horizon, f"flower-{loop}")
+    spots = [Spot(2.1, 2.1, Mark("0", "hub", is_start=True))]
+    for i in PETALS:
+        angle = 2 * math.pi * (i - 1) / len(PETALS)
+        mark = Mark(str(i), "petal", frozenset({f"petal-{i}"}))
+        spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
+    caption = "the first action makes a visit to a petal count"
+    picture = Picture(tuple(spots), links=tuple((HUB, i) for i in PETALS), caption=caption, is_round=True)
+    return Task(mdp.with_map(picture), machine, horizon, f"flower-{loop}")
 
 
 def flower_machine(loop: int = 20) -> RewardMachine:
@@ -207,24 +191,13 @@ def flower_machine(loop: int = 20) -> RewardMachine:
     return builder.build()
 
 
-def _flower_picture() -> Picture:
-    """Draw the petals around the hub."""
-    spots = [Spot(2.1, 2.1, Mark("0", "hub", is_start=True))]
-    for i in PETALS:
-        angle = 2 * math.pi * (i - 1) / len(PETALS)
-        mark = Mark(str(i), "petal", frozenset({f"petal-{i}"}))
-        spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
-    caption = "the first action makes a visit to a petal count"
-    return Picture(tuple(spots), links=tuple((HUB, i) for i in PETALS), caption=caption, is_round=True)
-
-
 def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
-    """Patrol between the far corners of two rooms that a door joins.
+    """Patrol between the far corners of two rooms connected by a door.
 
     A grid of odd size with outer walls and one inner wall, upright in the middle, with a door in its middle. Episodes
     start in corner A, (1, 1); corner B is opposite. Moves slip as in every grid here; there is no *stay*. Labels are
-    those of the cell that is being *left*. The machine rewards corner A with 1, then corner B with 1, then asks for the
-    door before corner A has a reward again. The horizon is 6 · size unless it is given.
+    those of the cell that is being *left*. Corner A has a reward of 1, then corner B has; then the door must be visited
+    before corner A has a reward again. The horizon is 6 · size unless it is given.
 
     Examples
     --------
@@ -232,24 +205,6 @@ def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
     >>> praemia.envs.two_rooms(size=9).horizon
     54
     """
-    grid_map = _rooms_map(size)
-    place = {name: o for o, (name,) in grid_map.labels.items()}
-    mdp = grid_map.mdp([LabelRule(name, source=place[name]) for name in ("corner-a", "corner-b", "door")])
-    return Task(mdp, corner_patrol(), 6 * size if horizon is None else horizon, f"rooms-{size}")
-
-
-def corner_patrol() -> RewardMachine:
-    """Return the machine that rewards the two corners in turn."""
-    return (
-        MachineBuilder(initial="to-a", propositions=("corner-a", "corner-b", "door"))
-        .edge("to-a", "corner-a", "to-b", reward=1)
-        .edge("to-b", "corner-b", "to-door", reward=1)
-        .edge("to-door", "door", "to-a")
-        .build()
-    )
-
-
-def _rooms_map(size: int) -> GridMap:
     require_whole("size", size, 5, 2_999)
     if size % 2 == 0:
         raise ParameterError(f"size={size}; expected an odd number, so that the door is in the middle")
@@ -258,4 +213,14 @@ def _rooms_map(size: int) -> GridMap:
     rows[:, size // 2] = "#"
     rows[size // 2, size // 2], rows[1, 1], rows[-2, -2] = "DAB"
     legend = {"A": "corner-a", "B": "corner-b", "D": "door"}
-    return GridMap("\n".join(map("".join, rows)), legend, start="A")
+    grid_map = GridMap("\n".join(map("".join, rows)), legend, start="A")
+    place = {name: o for o, (name,) in grid_map.labels.items()}
+    mdp = grid_map.mdp([LabelRule(name, source=place[name]) for name in legend.values()])
+    machine = (
+        MachineBuilder(initial="to-a", propositions=("corner-a", "corner-b", "door"))
+        .edge("to-a", "corner-a", "to-b", reward=1)
+        .edge("to-b", "corner-b", "to-door", reward=1)
+        .edge("to-door", "door", "to-a")
+        .build()
+    )
+    return Task(mdp, machine, 6 * size if horizon is None else horizon, f"rooms-{size}")

@@ -1,10 +1,11 @@
-"""Generated tasks without a map: random models, chains and locks; and machines for all.
+"""Random models, chains and locks; and machines for these and for maps.
 
 Every kind is a function of a generator. It samples sizes, model and machine, in this order.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -12,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia._support.arithmetic import portable_exp, portable_log
+from praemia._support.limits import require_memory
+from praemia.errors import PraemiaWarning, require_whole
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import proposition
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import ZERO, Outcome, Rule
+from praemia.machines.rules import Outcome, Rule
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 Generated: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and the horizon
 Kind: TypeAlias = Callable[[np.random.Generator], Generated]
@@ -111,6 +115,54 @@ def lock(rng: np.random.Generator) -> Generated:
     return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
 
 
+def random_task(
+    observations: int = 20,
+    actions: int = 4,
+    machine_states: int = 5,
+    horizon: int = 20,
+    seed: int = 0,
+    *,
+    branching: int = 3,
+    propositions: int = 3,
+) -> Task:
+    """Generate a task of given sizes; the same arguments always give the same task.
+
+    Parameters
+    ----------
+    observations, actions, machine_states, horizon : O, A, M and H.
+    seed : an integer from 0.
+    branching : a pair (o, a) leads to this number of uniformly sampled observations, some of which may coincide, with
+        probabilities from a flat Dirichlet distribution.
+    propositions : their number. Each is true at an observation with probability 1/4 (sampled once), and the first one
+        always at the last observation.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.random_task(observations=6, actions=2, machine_states=3, horizon=5, seed=1)
+    >>> task.num_observations, task.num_machine_states
+    (6, 3)
+    """
+    sizes = [seed, observations, actions, machine_states, branching, propositions]
+    limits = {"seed": 2**63 - 1, "observations": 10_000_000, "actions": 10_000, "machine_states": 100_000}
+    for (name, limit), size in zip((limits | {"branching": 10_000, "propositions": 40}).items(), sizes, strict=True):
+        require_whole(name, size, int(name != "seed"), limit)
+    require_memory(100 * observations * actions * branching, "a random model")
+    names = tuple(f"p{i}" for i in range(propositions))
+    rng = np.random.default_rng(sizes)
+    o, a = np.divmod(np.arange(observations * actions).repeat(branching), actions)
+    successors = rng.integers(observations, size=len(o))
+    probs = rng.dirichlet(np.ones(branching), size=observations * actions).ravel()
+    true = rng.random((observations, propositions)) < 0.25
+    true[-1, 0] = True
+    labels = [LabelRule([names[i] for i in np.flatnonzero(row)], target=o) for o, row in enumerate(true) if row.any()]
+    mdp = LabeledMDP.from_entries(observations, actions, o, a, successors, probs, labels)
+    machine = random_machine(rng, machine_states, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PraemiaWarning)  # of propositions that are true nowhere
+        return Task(mdp, machine, horizon, f"random-{observations}x{actions}x{machine_states}-{seed}")
+
+
 # Machines
 
 
@@ -173,10 +225,6 @@ def _random_outcomes(rng: np.random.Generator, states: tuple[str, ...]) -> tuple
 
 def _random_reward(rng: np.random.Generator) -> Reward:
     kind = rng.integers(4)
-    if kind == 0:
-        return ZERO
-    if kind == 1:
-        return Reward.of(float(rng.random()))
-    if kind == 2:
-        return Reward.bernoulli(float(rng.random()))
-    return Reward(tuple(rng.random(3).tolist()), tuple(rng.dirichlet(np.ones(3)).tolist()))
+    if kind == 3:
+        return Reward(tuple(rng.random(3).tolist()), tuple(rng.dirichlet(np.ones(3)).tolist()))
+    return (Reward.of, Reward.of, Reward.bernoulli)[kind](float(rng.random()) if kind else 0.0)

@@ -6,9 +6,8 @@ import warnings
 
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import SLIP, Letters, Slip
-from praemia.errors import ModelError, PraemiaWarning, did_you_mean
+from praemia.errors import PraemiaWarning
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.base import require_machine
 from praemia.tasks.reachability import unreached_text
 from praemia.tasks.task import Task
 
@@ -28,10 +27,10 @@ def grid(
 ) -> Task:
     """Make a task from a map.
 
-    ``#`` is a wall and ``.`` is floor. Episodes start on ``S``; with several, each is as likely. A cell ``>``, ``<``,
-    ``^`` or ``v`` can be left in this direction only, and ``~`` not at all. A row or a column of ``|``, ``-`` and ``+``
-    alone is a line between cells: thin walls, and doors in them. Observations are the cells that are not walls, row by
-    row, called ``r,c``.
+    ``#`` is a wall and ``.`` is floor. Episodes start on ``S``; several are equally likely. A cell ``>``, ``<``, ``^``
+    or ``v`` can be left in this direction only, and ``~`` not at all. A row or a column of ``|``, ``-`` and ``+`` alone
+    is a line between cells: thin walls, and doors in them. Observations are the cells that are not walls, row by row,
+    called ``r,c``.
 
     Parameters
     ----------
@@ -41,10 +40,10 @@ def grid(
     rooms : a letter -> the propositions of the room it stands in, true in every cell of the room; walls and doors
         (``+``) separate rooms.
     start : the letter of the cells in which episodes start, in place of ``S``.
-    slip : the probabilities with which a move goes as meant, to the right of that, to the left of it, nowhere; or one
+    slip : the probabilities that a move goes as intended, to the right of that, to the left of it, nowhere; or one
         number, the probability of going to a side, half of it to each. A move that is not possible stays.
     stay : whether there is a fifth action, which never slips.
-    slip_when_blocked : whether a move that is blocked as meant can still slip to a side; otherwise it stays.
+    slip_when_blocked : whether a move whose intended direction is blocked can still slip to a side; otherwise it stays.
 
     Raises
     ------
@@ -66,22 +65,7 @@ def grid(
     >>> 0.99 < praemia.solve(task).value < 1
     True
     """
-    grid_map = GridMap(text, legend or {}, rooms or {}, start, slip, stay, slip_when_blocked)
-    require_known(grid_map, machine)
-    mdp = grid_map.mdp()
+    mdp = GridMap(text, legend or {}, rooms or {}, start, slip, stay, slip_when_blocked).mdp()
     if remark := unreached_text(mdp):
         warnings.warn(remark, PraemiaWarning, stacklevel=2)
     return Task(mdp, machine, horizon, name)
-
-
-def require_known(grid_map: GridMap, machine: RewardMachine) -> None:
-    """Refuse a map whose letters stand for propositions that the machine does not have."""
-    require_machine(machine)
-    for key in ("legend", "rooms"):
-        for letter, names in getattr(grid_map, key).items():
-            for name in names:
-                if name not in machine.propositions:
-                    raise ModelError(
-                        f"{key}: the letter {letter!r} stands for {name!r}, which is not one of the machine's "
-                        f"propositions{did_you_mean(name, machine.propositions)}"
-                    )

@@ -22,7 +22,7 @@ from praemia.envs.black_box import require_env
 from praemia.envs.indexing import FiniteIndex
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError, located
 from praemia.labels import Predicates
-from praemia.machines.labels import Label, Labelling, Labels, as_labelling
+from praemia.machines.labels import Labelling, Labels, as_labelling
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 
@@ -50,8 +50,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
 
     Parameters
     ----------
-    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``. Wrappers that change observations, actions or what
-        happens are refused, because the table does not know of them.
+    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``. Wrappers that change observations, actions or
+        transitions are an error, because the table ignores them.
     labels : a function (o, a, o') → propositions, or a dictionary, from next observations to propositions or from
         propositions to functions, in the environment's own terms; predicates (``praemia.labels``); or label rules,
         which name observations and actions by their indices, from 0.
@@ -112,11 +112,8 @@ def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
         observations=observations.names(),
         actions=actions.names(),
     )
-    picture = _picture_of(env.unwrapped, mdp)
-    if picture is None or env.spec is None:
-        return mdp if picture is None else mdp.with_map(picture)
-    options = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
-    return mdp.with_map(GymnasiumMap(picture, env.spec.id, options))
+    picture = _map_of(env, mdp)
+    return mdp if picture is None else mdp.with_map(picture)
 
 
 def _check_wrappers(env: gymnasium.Env[Any, Any], name: str) -> None:
@@ -193,58 +190,50 @@ def _start(env: gymnasium.Env[Any, Any], name: str, observations: FiniteIndex) -
     return firsts.pop()
 
 
-def _picture_of(env: Any, mdp: LabeledMDP) -> Picture | None:
+def _map_of(env: gymnasium.Env[Any, Any], mdp: LabeledMDP) -> GymnasiumMap | None:
     """Return the map of an environment, with the labels of an MDP, if it is known to have one."""
-    kind = next((base.__name__ for base in type(env).__mro__ if base.__name__ in ACTIONS), None)
-    if kind is None:
+    world: Any = env.unwrapped
+    kind = next((base.__name__ for base in type(world).__mro__ if base.__name__ in ACTIONS), None)
+    if kind is None or world.observation_space.n != mdp.num_observations:
         return None
     if kind == "FrozenLakeEnv":
-        letters = np.char.decode(np.asarray(env.desc, dtype="S1"))
+        letters = np.char.decode(np.asarray(world.desc, dtype="S1"))
     else:
-        letters = np.full(env.shape, ".")
+        letters = np.full(world.shape, ".")
         letters[-1, 0], letters[-1, 1:-1] = "S", "C"
     rows, columns = letters.shape
-    labels, spots = _labels(mdp), []
-    for o, letter in enumerate(letters.ravel().tolist()):
-        mark, label = MARKS.get(letter), labels.get(o, frozenset())
+    spots = []
+    for o, (letter, label) in enumerate(zip(letters.ravel().tolist(), mdp.arrival_labels, strict=True)):
+        mark = MARKS.get(letter)
         if label:
             mark = (mark or Mark(min(label)[0]))._replace(label=label, meaning=", ".join(sorted(label)))
         spots.append(Spot(o % columns + 0.5, o // columns + 0.5, mark))
     walls = [(c, r, c + 1, r) for c in range(columns) for r in (0, rows)]
     walls += [(c, r, c, r + 1) for r in range(rows) for c in (0, columns)]
-    return (
-        Picture(tuple(spots), walls=tuple(walls), actions=ACTIONS[kind]) if len(spots) == mdp.num_observations else None
+    made = {} if env.spec is None else env.spec.kwargs
+    return GymnasiumMap(
+        tuple(spots),
+        walls=tuple(walls),
+        actions=ACTIONS[kind],
+        id="" if env.spec is None else env.spec.id,
+        options={key: value for key, value in made.items() if key != "render_mode"},
     )
 
 
-def _labels(mdp: LabeledMDP) -> dict[int, Label]:
-    """Return the propositions that are true whenever an observation is reached from another one."""
-    labels: dict[int, Label] = {}
-    sources = mdp.edge_pairs // mdp.num_actions
-    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
-        if o != z:
-            labels[z] = labels.get(z, mdp.label_sets[label]) & mdp.label_sets[label]
-    return labels
+@dataclass(frozen=True, kw_only=True)
+class GymnasiumMap(Picture):
+    """The map of an environment, with the arguments of ``gymnasium.make`` that make it again; ``id`` may be empty."""
 
-
-@dataclass(frozen=True, eq=False)
-class GymnasiumMap:
-    """The map of an environment that can be made again: its picture, and the arguments of ``gymnasium.make``."""
-
-    drawn: Picture
     id: str
     options: Mapping[str, Any]
 
-    def picture(self) -> Picture:
-        return self.drawn
-
     def makes(self, mdp: LabeledMDP) -> bool:
-        """Tell whether an environment made again has the transitions of an MDP; a random map is another each time."""
+        """Return whether an environment made again has the transitions of an MDP; a random map is another each time."""
         return opens_no_files(self.id) and from_gymnasium(self.id, [], **self.options).has_transitions_of(mdp)
 
 
 def opens_no_files(env_id: str) -> bool:
-    """Tell whether an environment is one of Gymnasium's tables, none of whose options is the name of a file."""
+    """Return whether an environment is one of Gymnasium's tables, none of whose options is the name of a file."""
     import gymnasium
 
     spec = gymnasium.registry.get(env_id)

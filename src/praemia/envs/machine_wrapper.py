@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import deepcopy
 from itertools import accumulate
 from numbers import Real
 from typing import Any, TypeAlias
@@ -19,8 +18,8 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
-from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder
-from praemia.errors import ModelError, ParameterError, located, require_whole, unknown_name
+from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
+from praemia.errors import ModelError, ParameterError, located, require_flag, require_whole, unknown_name
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import MAX_HORIZON, require_machine
@@ -59,7 +58,7 @@ class MachineView:
         self.initials = [i + m.index[m.initial] for i, m in zip(self._firsts, machines, strict=True)]
         self.space = with_machine_state(inner, len(self.states))
         done = zip(self._firsts, machines, strict=True) if until_done else ()
-        self.done_states = frozenset(first + m for first, machine in done for m in machine.settled_states)
+        self.done_states = frozenset(first + m for first, machine in done for m in machine.terminal_states)
         with located("shaping"):
             potentials = [np.zeros(m.num_states) if shaping is None else m.potential(shaping) for m in machines]
         self.potentials = np.concatenate(potentials)
@@ -76,10 +75,11 @@ class MachineView:
         env_step: Mapping[str, Any],
         stage_rewards: Mapping[Hashable, float],
         rng: np.random.Generator,
-    ) -> tuple[int, float, bool]:
-        """Return the next state, the reward before shaping, and whether the episode terminates.
+    ) -> tuple[int, float, float, bool]:
+        """Return the next state, the reward, what shaping adds to it, and whether the episode terminates.
 
-        ``env_step`` has the environment's ``reward`` and whether it ``terminated``.
+        ``env_step`` has the environment's ``reward`` and whether it ``terminated``. Shaping adds γ·Φ(after) − Φ(state),
+        with Φ = 0 where the episode terminates.
         """
         i = self.machine_of(state)
         m, reward = self._samplers[i].step(state - self._firsts[i], label, rng)
@@ -87,13 +87,11 @@ class MachineView:
         here, there = self.states[state], self.states[after]
         reward += stage_rewards.get((here, there), stage_rewards.get(here, 0.0)) if stage_rewards else 0.0
         reward += env_step["reward"] if self.add_reward else 0.0
-        return after, reward, env_step["terminated"] or after in self.done_states
-
-    def shaping_reward(self, state: int, after: int, terminated: bool) -> float:
-        """Return γ·Φ(after) − Φ(state), with Φ = 0 where the episode terminates; 0 without shaping."""
+        terminated = env_step["terminated"] or after in self.done_states
         if self.shaping is None:
-            return 0.0
-        return float((0.0 if terminated else self.shaping * self.potentials[after]) - self.potentials[state])
+            return after, reward, 0.0, terminated
+        following = 0.0 if terminated else self.shaping * self.potentials[after]
+        return after, reward, float(following - self.potentials[state]), terminated
 
 
 def with_machine_state(inner: spaces.Space[Any], num_states: int) -> spaces.Dict:
@@ -125,14 +123,14 @@ def as_machines(machine: object) -> tuple[RewardMachine, ...]:
 
 
 class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Play a machine along with an environment of any spaces; its rewards are the rewards.
+    """Run a machine alongside an environment with any spaces, and return its rewards.
 
-    An observation is ``{"observation": …, "machine_state": m}``; an environment whose observations are dictionaries
-    keeps its own entries. ``gymnasium.wrappers.FlattenObservation`` makes one vector of it, and
-    ``gymnasium.wrappers.TimeAwareObservation`` shows the step. ``info`` holds the ``label`` of the step, a sorted
-    tuple, the ``machine_state`` by name, and in ``environment`` the step without the machine: the ``reward``,
-    ``terminated`` and ``truncated``. The environment samples the random numbers that it would sample alone; the machine
-    has its own, from the same seed. Once an episode has ended the machine stays, and its reward is 0.
+    An observation is ``{"observation": …, "machine_state": m}``; if observations are dictionaries, ``machine_state`` is
+    added to them. ``gymnasium.wrappers.FlattenObservation`` makes one vector of it, and
+    ``gymnasium.wrappers.TimeAwareObservation`` adds the step. ``info`` holds the ``label`` of the step, a sorted tuple,
+    the ``machine_state`` by name, and in ``environment`` the step without the machine: the ``reward``, ``terminated``
+    and ``truncated``. The environment samples the same random numbers as without the machine, which has a generator
+    with the same seed. Once an episode has ended the machine stays, and its reward is 0.
 
     Parameters
     ----------
@@ -140,15 +138,15 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     labels : the labels of steps, in any of the forms that ``BlackBox`` takes.
     machine : the machine, or several of which one is sampled at each reset. ``info["machine"]`` is then its index, and
         ``machine_state`` an index into the states of all machines, one machine after the other.
-    horizon : truncate episodes after so many steps; None: leave that to the environment.
+    horizon : truncate episodes after this number of steps; None: leave that to the environment.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
     until_done : terminate an episode once no further reward, positive or negative, is possible.
     record : a file or a list; the labels and rewards of every episode are added to it, rewards without shaping.
     shaping : γ: add γ·Φ(m') − Φ(m) to each reward, Φ = ``machine.potential(γ)``; Φ(m') counts as 0 where the episode
         terminates. The policies that are optimal for the discount γ stay so.
     stage_rewards : functions (observation, action, next observation, info) → number that are added to the machine's
-        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which comes first.
-        ``info["stage_rewards"]`` has the value of each.
+        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which takes
+        precedence. ``info["stage_rewards"]`` has the value of each.
 
     Examples
     --------
@@ -179,19 +177,22 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         require_env(env)
         machines = as_machines(machine)
         require_whole("horizon", 1 if horizon is None else horizon, 1, MAX_HORIZON, ModelError)
+        require_flag("add_reward", add_reward)
+        require_flag("until_done", until_done)
+        stages = {} if stage_rewards is None else stage_rewards
+        _require_stages(stages, machines)
         if add_reward and until_done:
             raise ParameterError("until_done with add_reward: the environment's further rewards are not known")
-        if stage_rewards and until_done:
+        if stages and until_done:
             raise ParameterError("until_done with stage_rewards: their further rewards are not known")
         options: dict[str, Any] = {"add_reward": add_reward, "until_done": until_done, "shaping": shaping}
         arguments = {"labels": labels, "machine": machine, "horizon": horizon, "record": record, **options}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, stage_rewards=stage_rewards, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.horizon, self.label = horizon, StepLabeller(labels, machines[0], env)
+        self.horizon, self._stage_rewards = horizon, dict(stages)
+        self.label = StepLabeller(labels, machines[0], env.observation_space, env.action_space)
         self.machine_view = MachineView(machines, env.observation_space, **options)  # for counterfactual steps
         self.observation_space = self.machine_view.space
-        self._stage_rewards = dict(stage_rewards or {})
-        _require_stages(self._stage_rewards, machines)
         self._recorder = TraceRecorder(record)
         self._rng = np.random.default_rng()
         self._start(None, 0)
@@ -217,7 +218,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         return beside(observation, np.int64(self._machine_state)), self._with_machine(info, frozenset())
 
     def _start(self, observation: Any, machine: int) -> None:
-        self._last_observation = deepcopy(observation)  # the environment may overwrite it
+        self._last_observation = copied(observation)
         self._machine_state = self.machine_view.initials[machine]
         self._step, self._is_over = 0, False
 
@@ -235,10 +236,10 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             label, before = self.label(*step), self._machine_state
             info = self._with_stage_rewards(step)
             stages = info.get("stage_rewards", {})
-            self._machine_state, reward, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
+            after, reward, shaping, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
             self._recorder.add(label, reward)
-            reward += self.machine_view.shaping_reward(before, self._machine_state, terminated)
-        self._last_observation = deepcopy(observation)
+            self._machine_state, reward = after, reward + shaping
+        self._last_observation = copied(observation)
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()
@@ -268,6 +269,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
 
 def _require_stages(stage_rewards: Mapping[Any, Any], machines: Sequence[RewardMachine]) -> None:
     """Refuse stage rewards whose keys are no states or edges of a machine, or whose values are no functions."""
+    if not isinstance(stage_rewards, Mapping):
+        raise ModelError(f"stage_rewards={stage_rewards!r}; expected functions by states or edges")
     for key, function in stage_rewards.items():
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
             raise ModelError(f"stage_rewards: found the key {key!r}; expected a state, or an edge (state, target)")

@@ -15,7 +15,8 @@ from typing import Any
 
 from praemia.envs.classics import flower, riverswim, riverswim_prm, two_rooms, warehouse
 from praemia.envs.craft import craft
-from praemia.envs.generated_tasks import generated_task, random_task
+from praemia.envs.generated_models import random_task
+from praemia.envs.generated_tasks import generated_task
 from praemia.envs.office import office, office_jair, office_map
 from praemia.errors import ParameterError, did_you_mean, unknown_name
 from praemia.tasks.task import Task
@@ -133,7 +134,7 @@ def make(name: str, **params: Any) -> Task:
 
 
 def names() -> list[str]:
-    """Return built-in names, a few for every family.
+    """Return names of built-in tasks, a few for each family.
 
     Examples
     --------

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from praemia.envs.indexing import FiniteIndex
 from praemia.errors import FileError, ModelError, ParameterError, located
@@ -27,18 +30,21 @@ RecordTo: TypeAlias = str | Path | list[Any] | None
 class StepLabeller:
     """The label of every step of an environment, checked against the propositions of a machine.
 
-    ``labels`` is in one of the forms that ``BlackBox`` lists. ``declared`` are the propositions that labels can have,
-    where that is known beforehand; ``met`` are the labels so far.
+    ``labels`` is in one of the forms that ``BlackBox`` lists; ``observations`` and ``actions`` are spaces, if known.
+    ``declared`` are the propositions that labels can have, where that is known beforehand; ``met`` are the labels so
+    far.
     """
 
-    def __init__(self, labels: LabelsOfSteps, machine: RewardMachine, env: Any = None) -> None:
-        function, table, self.declared = read_labels(labels)
+    def __init__(
+        self, labels: LabelsOfSteps, machine: RewardMachine, observations: Any = None, actions: Any = None
+    ) -> None:
+        given, self.declared = read_labels(labels)
         self._propositions, self.met = machine.propositions, {frozenset[str]()}
         if isinstance(labels, Predicates):
             self.declared = labels.propositions
-            if env is not None:
-                labels.require_spaces(env.observation_space, env.action_space)
-        self._function = function or _by_next(table or {}, None if env is None else env.observation_space)
+            if observations is not None:
+                labels.require_spaces(observations, actions)
+        self._function = _by_next(given, observations) if isinstance(given, Mapping) else given
         as_label(sorted(self.declared or ()), "labels: their dictionary", self._propositions)
 
     def __call__(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
@@ -79,6 +85,11 @@ def _by_next(table: Mapping[Any, Label], space: Any) -> Callable[..., Label]:
             ) from None
 
     return label
+
+
+def copied(observed: Any) -> Any:
+    """Return an observation that the environment, which may show the same array again, cannot overwrite."""
+    return observed.copy() if type(observed) is np.ndarray else deepcopy(observed)
 
 
 class TraceRecorder:

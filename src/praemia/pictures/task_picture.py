@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -96,7 +94,7 @@ def _effect(machine: RewardMachine, label: Label) -> tuple[Role, str]:
             rewards += [out] if out.reward.mean > max(0.0, idle) else []
             costs += [out] if out.reward.mean < min(0.0, idle) else []
             moves += [out] if out.target != state else []
-            settled = machine.settled_states
+            settled = machine.terminal_states
             ends |= m not in settled and machine.index[out.target] in settled
     if rewards:
         return "goal", _reward_text(max(rewards, key=lambda out: out.reward.mean))
@@ -118,7 +116,7 @@ def _graph(mdp: LabeledMDP) -> Picture:
     """Draw an MDP without a map."""
     marks = [
         Mark(str(o), ", ".join(sorted(reached)), reached, is_start)
-        for o, (reached, is_start) in enumerate(zip(_arrival_labels(mdp), mdp.start_probs > 0.0, strict=True))
+        for o, (reached, is_start) in enumerate(zip(mdp.arrival_labels, mdp.start_probs > 0.0, strict=True))
     ]
     rows = (mdp.edge_pairs // mdp.num_actions).tolist()
     pairs = {(min(o, z), max(o, z)) for o, z in zip(rows, mdp.successors.tolist(), strict=True) if o != z}
@@ -137,15 +135,6 @@ def graph_picture(marks: Sequence[Mark], links: Iterable[tuple[int, int]]) -> Pi
         for o, mark in enumerate(marks)
     ]
     return Picture(tuple(spots), links=tuple(links), is_round=True)
-
-
-def _arrival_labels(mdp: LabeledMDP) -> list[Label]:
-    """Return for each observation the propositions that hold whenever it is reached."""
-    labels: dict[int, Label] = {}
-    for code in np.unique(mdp.successors.astype(np.int64) * len(mdp.label_sets) + mdp.labels).tolist():
-        o, number = divmod(code, len(mdp.label_sets))
-        labels[o] = labels.get(o, mdp.label_sets[number]) & mdp.label_sets[number]
-    return [labels.get(o, frozenset()) for o in range(mdp.num_observations)]
 
 
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:

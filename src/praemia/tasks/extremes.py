@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import fsum
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from praemia.kernels.records import END
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome
+from praemia.machines.rules import Outcomes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.spec import TaskSpec
 
@@ -25,24 +24,19 @@ def extremes(spec: TaskSpec, table: MachineTable | None = None, *, sign: float =
     for h in range(spec.horizon - 1, -1, -1):
         ended, later = sign * spec.exits[h + 1, END], spec.discount * best[h + 1]
         later = np.where(spec.is_done, ended, np.maximum(later, ended) if spec.can_end else later)
-        best[h] = _on_any_label(spec.machine, later, sign) if table is None else _on_labels(table, later, sign)
+        if table is None:
+            best[h] = _on_any_label(spec.machine, later, sign)
+        else:
+            followed = np.bincount(table.rows, table.probs * later[table.targets], len(table.indptr) - 1)
+            best[h] = (sign * table.mean_rewards + followed.reshape(table.mean_rewards.shape)).max(axis=0)
     return sign * best
 
 
-def _on_labels(table: MachineTable, later: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
-    """Return the maximum over the labels of a table of the mean reward and the value that follows, float64[M]."""
-    followed = np.bincount(table.rows, table.probs * later[table.targets], len(table.indptr) - 1)
-    gains = sign * table.mean_rewards + followed.reshape(table.mean_rewards.shape)
-    best: NDArray[np.float64] = gains.max(axis=0)
-    return best
-
-
 def _on_any_label(machine: RewardMachine, later: NDArray[np.float64], sign: float) -> list[float]:
-    """Return the same over all labels, of which there may be too many for a table."""
+    """Return the largest mean reward and value that follows over all labels, too many perhaps for a table."""
     after = dict(zip(machine.states, later.tolist(), strict=True))
-    return machine.diagrams.highest(partial(_gain, after, sign))
 
+    def gain(outcomes: Outcomes) -> float:
+        return fsum(out.probability * (sign * out.reward.mean + after[out.target]) for out in outcomes)
 
-def _gain(after: dict[str, float], sign: float, outcomes: tuple[Outcome, ...]) -> float:
-    """Return the mean of the reward, with the sign, and the value that follows."""
-    return fsum(out.probability * (sign * out.reward.mean + after[out.target]) for out in outcomes)
+    return machine.diagrams.highest(gain)

@@ -2,10 +2,9 @@
 
 They are stored by rows. Row ``o * num_actions + a`` holds the successors of the pair (o, a):
 
-    indptr[row] : indptr[row + 1]  ->  successors, probs (positive, summing to 1), labels (indices), ends (whether the
-                                       episode ends)
+    indptr[row] : indptr[row + 1]  ->  targets (increasing), probs (positive, summing to 1), labels (indices)
 
-In a row come the successors with which the episode goes on, increasing, and then those in which it ends.
+A target is the next observation o', or O + o' where the episode ends in it.
 """
 
 from __future__ import annotations
@@ -39,16 +38,17 @@ Names: TypeAlias = Sequence[str] | None
 
 @dataclass(frozen=True, eq=False)
 class LabeledMDP:
-    """A labelled MDP: frozen, and valid once it exists. Make one with a ``from_…`` method.
+    """A labelled Markov decision process, immutable and validated. Create one with a ``from_…`` method.
 
     Attributes
     ----------
-    indptr : int64[O·A + 1]; successors : int32[N]; probs : float64[N]; labels : int32[N] — the transitions.
-    ends : bool[N], whether a transition ends the episode. The machine moves on it, and on nothing after it.
+    indptr : int64[O·A + 1]; targets : int32[N]; probs : float64[N]; labels : int32[N] — the transitions.
+    successors : int32[N], o' of each transition; ends : bool[N], whether it ends the episode. The machine moves on it,
+        and on nothing after it.
     label_sets : the labels that occur, by index.
     start_probs : float64[O], the distribution of the first observation.
-    labelling : the label of every transition, also of those that p rules out.
-    map : where observations lie, to plot them; None if unknown.
+    labelling : the label of every transition, including those with probability 0.
+    map : the positions of observations in pictures; None if unknown.
 
     Examples
     --------
@@ -62,39 +62,41 @@ class LabeledMDP:
     num_observations: int
     num_actions: int
     indptr: NDArray[np.int64]
-    successors: NDArray[np.int32]
+    targets: NDArray[np.int32]
     probs: NDArray[np.float64]
     start_probs: NDArray[np.float64]
     labelling: Labelling
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
     map: Map | None = None
-    ends: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    successors: NDArray[np.int32] = field(init=False)
+    ends: NDArray[np.bool_] = field(init=False)
     labels: NDArray[np.int32] = field(init=False)
     label_sets: tuple[Label, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        if not len(self.ends):
-            object.__setattr__(self, "ends", np.zeros(len(self.probs), dtype=bool))
+        size = np.int32(self.num_observations)
+        self.__dict__.update(successors=self.targets % size, ends=self.targets >= size)
         self._validate_rows()
         self._validate_names("observation", self.observation_names, self.num_observations)
         self._validate_names("action", self.action_names, self.num_actions)
         require_rules(self.labelling, self.num_observations, self.num_actions)
-        numbers, sets = self._number_labels()
-        object.__setattr__(self, "labels", numbers)
-        object.__setattr__(self, "label_sets", sets)
-        for array in (self.indptr, self.successors, self.probs, self.start_probs, self.labels, self.ends):
+        steps = (*np.divmod(self.edge_pairs, self.num_actions), self.successors.astype(np.int64))
+        numbers, sets = self.labelling.of(*steps)
+        used, compact = np.unique(numbers, return_inverse=True)
+        self.__dict__.update(labels=compact.astype(np.int32), label_sets=tuple(sets[i] for i in used))
+        for array in filter(lambda part: isinstance(part, np.ndarray), vars(self).values()):
             array.setflags(write=False)
 
     def _validate_rows(self) -> None:
-        if np.any(np.diff(self.indptr) == 0):
-            pair = self._pair_name(int(np.argmax(np.diff(self.indptr) == 0)))
-            raise ModelError(f"{pair} has no successors; every pair needs a row")
+        is_empty = np.diff(self.indptr) == 0
+        if is_empty.any():
+            raise ModelError(f"{self.describe(int(np.argmax(is_empty)))} has no successors; every pair needs a row")
         sums = np.add.reduceat(self.probs, self.indptr[:-1])
         off = ~(np.abs(sums - 1.0) <= ROW_TOLERANCE)
         if off.any():
             row = int(np.argmax(off))
-            raise ModelError(f"{self._pair_name(row)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
+            raise ModelError(f"{self.describe(row)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
 
     def _validate_names(self, kind: str, names: tuple[str, ...] | None, expected: int) -> None:
         if names is None:
@@ -108,16 +110,6 @@ class LabeledMDP:
         """int64[N], the pair o·A + a of each edge."""
         return np.repeat(np.arange(self.num_pairs), np.diff(self.indptr))
 
-    def _number_labels(self) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
-        rows = self.edge_pairs
-        targets = self.successors.astype(np.int64)
-        numbers, sets = self.labelling.of(rows // self.num_actions, rows % self.num_actions, targets)
-        used, compact = np.unique(numbers, return_inverse=True)
-        return compact.astype(np.int32), tuple(sets[i] for i in used)
-
-    def _pair_name(self, row: int) -> str:
-        return self.describe(*divmod(row, self.num_actions))
-
     def __repr__(self) -> str:
         sizes = {"observation": self.num_observations, "action": self.num_actions, "edge": len(self.probs)}
         return f"LabeledMDP({', '.join(plural(size, what) for what, size in sizes.items())})"
@@ -126,16 +118,6 @@ class LabeledMDP:
     def can_end(self) -> bool:
         """Whether some transition ends an episode."""
         return bool(self.ends.any())
-
-    @property
-    def targets(self) -> NDArray[np.int32]:
-        """int32[N], o' of each edge, or O + o' where the episode ends there."""
-        return self.successors + np.int32(self.num_observations) * self.ends
-
-    @cached_property
-    def kernel(self) -> Any:
-        """p as a SciPy sparse array [O·A, 2·O]: column O + o' is the end of the episode in o'."""
-        return sparse_kernel(self.num_observations, self.indptr, self.targets, self.probs)
 
     @property
     def num_pairs(self) -> int:
@@ -147,8 +129,18 @@ class LabeledMDP:
     def action_name(self, a: int) -> str:
         return self.action_names[a] if self.action_names else str(a)
 
-    def describe(self, o: int, a: int) -> str:
-        """Name a pair in a message."""
+    @property
+    def arrival_labels(self) -> list[Label]:
+        """For each observation the propositions that are true whenever it is reached from another one."""
+        labels: dict[int, Label] = {}
+        steps = np.stack((self.successors, self.labels), axis=1)[self.edge_pairs // self.num_actions != self.successors]
+        for o, number in np.unique(steps, axis=0).tolist():
+            labels[o] = labels.get(o, self.label_sets[number]) & self.label_sets[number]
+        return [labels.get(o, Label()) for o in range(self.num_observations)]
+
+    def describe(self, pair: int) -> str:
+        """Return a pair o · A + a as text, for messages."""
+        o, a = divmod(pair, self.num_actions)
         return f"observation {self.observation_name(o)}, action {self.action_name(a)}"
 
     @classmethod
@@ -157,7 +149,7 @@ class LabeledMDP:
     ) -> LabeledMDP:
         """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a).
 
-        All else, such as the names ``observations`` and ``actions``, is as in ``from_entries``.
+        The other arguments, such as the names ``observations`` and ``actions``, are those of ``from_entries``.
         """
         dense = as_numbers(transition_probs, "transition_probs")
         if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
@@ -212,7 +204,7 @@ class LabeledMDP:
     ) -> Self:
         """Make an MDP from the arrays of a list of transitions; entries of one transition are added up.
 
-        ``ends`` says of each entry, or of all, whether the episode ends then.
+        ``ends`` is a boolean for each entry, or for all: whether the transition ends the episode.
         """
         from scipy.sparse import coo_array
 
@@ -229,48 +221,43 @@ class LabeledMDP:
             num_observations=num_observations,
             num_actions=num_actions,
             indptr=kernel.indptr.astype(np.int64),
-            successors=(kernel.indices % num_observations).astype(np.int32),
+            targets=kernel.indices.astype(np.int32),
             probs=kernel.data,
             start_probs=start_probs_of(start, num_observations),
             labelling=as_labelling(labels),
             observation_names=None if observations is None else tuple(observations),
             action_names=None if actions is None else tuple(actions),
-            ends=kernel.indices >= num_observations,
         )
 
     def has_transitions_of(self, other: LabeledMDP) -> bool:
         """Tell whether another MDP has the same observations, actions, transitions and start, whatever its labels."""
-        arrays = ("indptr", "successors", "probs", "ends", "start_probs")
+        arrays = ("indptr", "targets", "probs", "start_probs")
         names = (self.observation_names, self.action_names) == (other.observation_names, other.action_names)
         return names and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
 
     def with_map(self, map: Map) -> Self:
         """Return the same MDP with a map to plot it by."""
         other = copy.copy(self)
-        object.__setattr__(other, "map", map)
+        other.__dict__["map"] = map
         return other
 
     def to_dense(self) -> NDArray[np.float64]:
         """Return p as an array [O, A, O]; transitions that end an episode are among them."""
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(8 * shape[0] * shape[1] * shape[2], "the dense transition probabilities")
-        dense: NDArray[np.float64] = self._without_ends().toarray()
+        dense: NDArray[np.float64] = self._sparse().toarray()
         return dense.reshape(shape)
 
     def to_sparse(self) -> list[Any]:
         """Return p as one SciPy sparse array [O, O] for each action."""
-        kernel = self._without_ends()
-        return [kernel[a :: self.num_actions] for a in range(self.num_actions)]
+        rows = self._sparse()
+        return [rows[a :: self.num_actions] for a in range(self.num_actions)]
 
-    def _without_ends(self) -> Any:
+    def _sparse(self) -> Any:
         """Return p as a SciPy sparse array [O·A, O], whether or not the episode ends."""
-        return self.kernel[:, : self.num_observations] + self.kernel[:, self.num_observations :]
+        from scipy.sparse import csr_array
 
-
-def sparse_kernel(
-    num_observations: int, indptr: NDArray[np.int64], targets: NDArray[Any], probs: NDArray[np.float64]
-) -> Any:
-    """Return p as a SciPy sparse array [O·A, 2·O]; column O + o' is the end of the episode in o'."""
-    from scipy.sparse import csr_array
-
-    return csr_array((probs, targets, indptr), shape=(len(indptr) - 1, 2 * num_observations))
+        shape = (self.num_pairs, self.num_observations)
+        rows = csr_array((self.probs, self.successors, self.indptr), shape=shape, copy=True)
+        rows.sum_duplicates()  # o' with and without an end
+        return rows

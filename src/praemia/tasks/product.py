@@ -14,8 +14,9 @@ label of a step says which reward distribution the step has.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from praemia._support.limits import require_memory
 from praemia._support.text_tables import plural
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
@@ -80,97 +82,68 @@ def product(task: Task) -> Product:
     """
     from scipy.sparse import coo_array
 
-    mdp, edges = require_task(task, "a product").mdp, product_edges(task)
-    num_obs, num_machine = task.num_observations, task.num_machine_states
-    num_states = num_machine * num_obs + mdp.can_end
-    source, target = edges.m * num_obs + edges.o, edges.m_next * num_obs + edges.z
-    source, target = source * task.num_actions + edges.a, np.where(edges.ends, num_states - 1, target)
-    probs, rewards = edges.probs, np.bincount(source, edges.probs * edges.rewards, num_states * task.num_actions)
-    start = np.zeros(num_states)
-    start[task.table.initial * num_obs :][:num_obs] = mdp.start_probs
-    if mdp.can_end:
-        still = np.arange((num_states - 1) * task.num_actions, num_states * task.num_actions)
-        source, target = np.append(source, still), np.append(target, np.full(len(still), num_states - 1))
-        probs = np.append(probs, np.ones(len(still)))
-        rewards[still] = task.machine.idle_reward.mean
+    game = product_task(replace(require_task(task, "a product"), until_done=False))
+    mdp, size = game.mdp, game.num_observations
+    num_states = size + mdp.can_end
+    m, o = np.divmod(np.arange(size), task.num_observations)
+    own = o * task.num_machine_states + m  # the index of (m, o) in the task
+    place = np.append(np.argsort(own), size)
+    source, action = np.divmod(mdp.edge_pairs, mdp.num_actions)
+    pairs = place[source] * mdp.num_actions + action
+    rewards = np.full(num_states * mdp.num_actions, task.machine.idle_reward.mean)
+    rewards[: mdp.num_pairs] = np.bincount(pairs, mdp.probs * game.table.mean_rewards[mdp.labels, 0])
+    still = np.arange(mdp.num_pairs, len(rewards))
+    targets = place[np.where(mdp.ends, size, mdp.successors)]
+    entries = (np.append(pairs, still), np.append(targets, np.full(len(still), size)))
+    probs = np.append(mdp.probs, np.ones(len(still)))
     return Product(
         num_states=num_states,
-        num_actions=task.num_actions,
+        num_actions=mdp.num_actions,
         horizon=task.max_steps,
         discount=task.discount,
-        transitions=coo_array((probs, (source, target)), shape=(num_states * task.num_actions, num_states)).tocsr(),
-        rewards=rewards.astype(np.float64).reshape(num_states, task.num_actions),
-        start_probs=start,
+        transitions=coo_array((probs, entries), shape=(len(rewards), num_states)).tocsr(),
+        rewards=rewards.reshape(num_states, -1),
+        start_probs=np.append(mdp.start_probs[own], np.zeros(num_states - size)),
     )
-
-
-class ProductEdges(NamedTuple):
-    """The steps of a product that can happen, each int64, float64 or bool[·]."""
-
-    o: Indices
-    m: Indices
-    a: Indices
-    z: Indices
-    m_next: Indices
-    probs: NDArray[np.float64]
-    rewards: NDArray[np.float64]
-    ends: NDArray[np.bool_]
-
-
-def product_edges(task: Task) -> ProductEdges:
-    """Return every transition with every move that the machine can make on it."""
-    mdp, table, num_machine = task.mdp, task.table, task.num_machine_states
-    num_branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
-    require_memory(96 * int(num_branches.sum()), "the explicit product")
-    edge, m = (axis.ravel() for axis in np.indices(num_branches.shape))
-    branch, places = entries_of(mdp.labels[edge].astype(np.int64) * num_machine + m, table.indptr)
-    edge, m = edge[places], m[places]
-    o, a = np.divmod(mdp.edge_pairs[edge], task.num_actions)
-    z, m_next = mdp.successors[edge].astype(np.int64), table.targets[branch].astype(np.int64)
-    probs = mdp.probs[edge] * table.probs[branch]
-    return ProductEdges(o, m, a, z, m_next, probs, table.rewards[branch], mdp.ends[edge])
-
-
-class RewardLaws:
-    """The reward distributions of a machine, each with a label, and the machine of one state with these rewards.
-
-    Steps on which nothing happens have the empty label.
-    """
-
-    def __init__(self, machine: RewardMachine) -> None:
-        paid = chain.from_iterable(chain.from_iterable(map(machine.possible_outcomes, machine.states)))
-        laws = dict.fromkeys(outcome.reward for outcome in paid if outcome.reward != machine.idle_reward)
-        names = {law: f"law_{number}" for number, law in enumerate(laws)}
-        self.labels = {machine.idle_reward: Label(), **{law: Label({name}) for law, name in names.items()}}
-        rules = tuple(Rule(PRODUCT, parse_guard(name), (Outcome(PRODUCT, 1.0, law),)) for law, name in names.items())
-        parts = {"states": (PRODUCT,), "initial": PRODUCT, "propositions": tuple(names.values()), "rules": rules}
-        self.machine = machine.replace(**parts, first_match=True)
-
-    def label(self, machine: RewardMachine, m: int, label: Label, m_next: int) -> Label:
-        """Return the label of a move of the machine; a move that cannot happen has the empty label."""
-        outcomes = machine.outcomes(machine.states[m], label)
-        moves = (outcome for outcome in outcomes if machine.index[outcome.target] == m_next)
-        return next((self.labels[outcome.reward] for outcome in moves), frozenset())
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProductLabelling(Labelling):
-    """The labels of a product task, one for each reward distribution."""
+    """The labels of a product task: one for each reward distribution of the machine, none where nothing happens."""
 
     labelling: Labelling
     machine: RewardMachine
-    laws: RewardLaws
+
+    @cached_property
+    def _label_of(self) -> dict[Reward, Label]:
+        idle, outcomes = self.machine.idle_reward, chain.from_iterable(self.machine.diagrams.values())
+        laws = dict.fromkeys(outcome.reward for outcome in outcomes if outcome.reward != idle)
+        return {idle: Label()} | {law: Label({f"law_{number}"}) for number, law in enumerate(laws)}
+
+    @cached_property
+    def one_state(self) -> RewardMachine:
+        """The machine of one state that reads these labels."""
+        laws = {name: law for law, label in self._label_of.items() for name in label}
+        rules = tuple(Rule(PRODUCT, parse_guard(name), (Outcome(PRODUCT, 1.0, law),)) for name, law in laws.items())
+        parts = {"states": (PRODUCT,), "initial": PRODUCT, "propositions": tuple(laws), "rules": rules}
+        return self.machine.replace(**parts, first_match=True)
+
+    def label(self, m: int, label: Label, m_next: int) -> Label:
+        """Return the label of a move of the machine; a move that cannot happen has the empty label."""
+        outcomes = self.machine.outcomes(self.machine.states[m], label)
+        moves = (outcome for outcome in outcomes if self.machine.index[outcome.target] == m_next)
+        return next((self._label_of[outcome.reward] for outcome in moves), Label())
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
         size = self.machine.num_states
         (o, m), (z, m_next) = np.divmod(sources, size), np.divmod(targets, size)
         numbers, sets = self.labelling.of(o, actions, z)
         moves, number = np.unique((numbers * np.int64(size) + m) * size + m_next, return_inverse=True)
-        numbering: dict[Label, int] = {frozenset(): 0}
+        numbering: dict[Label, int] = {Label(): 0}
         by_move = []
         for rest, after in zip(*divmod(moves, size), strict=True):
             label, before = divmod(int(rest), size)
-            paid = self.laws.label(self.machine, before, sets[label], int(after))
+            paid = self.label(before, sets[label], int(after))
             by_move.append(numbering.setdefault(paid, len(numbering)))
         return np.array(by_move, dtype=np.int32)[number.reshape(numbers.shape)], list(numbering)
 
@@ -179,17 +152,22 @@ class ProductLabelling(Labelling):
         return False
 
     def propositions(self) -> Label:
-        return frozenset(self.laws.machine.propositions)
+        return Label(self.one_state.propositions)
 
 
 def product_task(task: Task) -> Task:
     """Return the cross product as a task: the same values and distribution of returns, with one machine state."""
-    mdp, edges, laws = task.mdp, product_edges(task), RewardLaws(task.machine)
-    size, num_states = task.num_machine_states, task.num_machine_states * task.num_observations
-    entries = (edges.o * size + edges.m, edges.a, edges.z * size + edges.m_next, edges.probs)
-    labels, start = ProductLabelling(labelling=mdp.labelling, machine=task.machine, laws=laws), np.zeros(num_states)
-    start[task.table.initial :: size] = mdp.start_probs
-    ends = edges.ends | np.isin(edges.m_next, list(task.done_states))
-    sizes = (num_states, mdp.num_actions)
-    product_mdp = LabeledMDP.from_entries(*sizes, *entries, labels=labels, start=start, ends=ends)
-    return replace(task, mdp=product_mdp, machine=laws.machine, until_done=False)
+    mdp, table, size = task.mdp, task.table, task.num_machine_states
+    num_moves = np.diff(table.indptr).reshape(-1, size)[mdp.labels]
+    require_memory(96 * int(num_moves.sum()), "the explicit product")
+    edge, m = (axis.ravel() for axis in np.indices(num_moves.shape))
+    moves, places = entries_of(mdp.labels[edge].astype(np.int64) * size + m, table.indptr)
+    edge, m = edge[places], m[places]
+    (o, a), m_next = np.divmod(mdp.edge_pairs[edge], mdp.num_actions), table.targets[moves].astype(np.int64)
+    z, probs = mdp.successors[edge].astype(np.int64), mdp.probs[edge] * table.probs[moves]
+    ends = mdp.ends[edge] | np.isin(m_next, list(task.done_states))
+    labelling, start = ProductLabelling(labelling=mdp.labelling, machine=task.machine), np.repeat(mdp.start_probs, size)
+    start[np.arange(len(start)) % size != table.initial] = 0.0
+    states = (len(start), mdp.num_actions, o * size + m, a, z * size + m_next, probs)
+    product_mdp = LabeledMDP.from_entries(*states, labelling, start, ends=ends)
+    return replace(task, mdp=product_mdp, machine=labelling.one_state, until_done=False)

@@ -14,7 +14,18 @@ MAX_LISTED = 5  # names in a message
 
 def reachable_observations(mdp: LabeledMDP) -> NDArray[np.bool_]:
     """Return bool[O], the observations that some policy reaches from the start."""
-    return distances(mdp) >= 0
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    # A node of its own stands for the start and leads to every first observation.
+    # What is reached by an end leads nowhere: it has a node of its own.
+    starts, size = np.flatnonzero(mdp.start_probs), 2 * mdp.num_observations + 1
+    firsts = np.append(mdp.indptr[:: mdp.num_actions], np.full(mdp.num_observations, len(mdp.targets)))
+    places = np.append(mdp.targets, starts).astype(np.int32), np.append(firsts, len(mdp.targets) + len(starts))
+    graph = csr_array((np.ones(len(places[0])), places[0], places[1].astype(np.int32)), shape=(size, size))
+    is_reached = np.zeros(size, dtype=bool)  # SciPy before 1.14 takes no other indices than int32
+    is_reached[breadth_first_order(graph, size - 1, return_predecessors=False)] = True
+    return is_reached[: mdp.num_observations] | is_reached[mdp.num_observations : -1]
 
 
 def unreached_text(mdp: LabeledMDP) -> str:
@@ -23,23 +34,6 @@ def unreached_text(mdp: LabeledMDP) -> str:
     names = [*map(mdp.observation_name, missing[:MAX_LISTED]), *(["…"] if missing[MAX_LISTED:] else [])]
     count = f"{len(missing):,} of {mdp.num_observations:,} observations"
     return f"{count} cannot be reached from the start: {', '.join(names)}" if missing else ""
-
-
-def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
-    """Return int64[O], the distance of each observation from the start in steps; −1 where no policy reaches it."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    # A node of its own stands for the start and leads to every first observation.
-    # What is reached by an end leads nowhere: it has a node of its own.
-    starts, size = np.flatnonzero(mdp.start_probs), 2 * mdp.num_observations + 1
-    firsts = np.append(mdp.indptr[:: mdp.num_actions], np.full(mdp.num_observations, len(mdp.successors)))
-    indptr = np.append(firsts, len(mdp.successors) + len(starts))
-    indices = np.append(mdp.targets, starts)
-    places = indices.astype(np.int32), indptr.astype(np.int32)  # SciPy before 1.14 takes no others
-    graph = csr_array((np.ones(len(indices)), *places), shape=(size, size))
-    steps = dijkstra(graph, unweighted=True, indices=[size - 1])[0, :-1].reshape(2, -1).min(axis=0) - 1.0
-    return np.where(np.isfinite(steps), steps, -1.0).astype(np.int64)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -18,7 +18,7 @@ from praemia.errors import ModelError, did_you_mean
 from praemia.kernels.records import END
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.base import BaseTask
+from praemia.tasks.base import BaseTask, require_machine
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end
@@ -68,16 +68,6 @@ class Task(BaseTask, Displayed):
         if not isinstance(self.mdp, LabeledMDP):
             raise ModelError(f"mdp={self.mdp!r}; expected a LabeledMDP, such as LabeledMDP.from_dense(p)")
         self._complete_length()
-        self._validate_labels()
-        object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
-
-    @cached_property
-    def in_unit_range(self) -> Task:
-        """The same task with its range of rewards mapped onto [0, 1], where learners work; itself, if that is it."""
-        machine = self.machine.in_unit_range
-        return self if machine is self.machine else self.changed(machine=machine)
-
-    def _validate_labels(self) -> None:
         propositions = self.machine.propositions
         for label in self.mdp.label_sets:
             for name in sorted(label.difference(propositions)):
@@ -85,6 +75,13 @@ class Task(BaseTask, Displayed):
                     f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
                     f"machine's{did_you_mean(name, propositions)}"
                 )
+        object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
+
+    @cached_property
+    def in_unit_range(self) -> Task:
+        """The same task with its range of rewards mapped onto [0, 1], where learners work; itself, if that is it."""
+        machine = self.machine.in_unit_range
+        return self if machine is self.machine else self.changed(machine=machine)
 
     @property
     def propositions(self) -> frozenset[str]:
@@ -101,7 +98,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def model(self) -> Model:
-        """What planning needs; the end of an episode has the value of idle rewards for the rest of it."""
+        """The arrays that planning needs. The end of an episode has the value of idle rewards for the steps left."""
         mdp = self.mdp
         return Model.of(
             indptr=mdp.indptr,
@@ -121,7 +118,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def spec(self) -> TaskSpec:
-        """What a learner may know. Its rewards are those of ``in_unit_range``."""
+        """The part of the task that a learner knows. Its rewards are those of ``in_unit_range``."""
         unit = self.in_unit_range
         return TaskSpec(
             num_observations=self.num_observations,
@@ -143,9 +140,10 @@ class Task(BaseTask, Displayed):
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine.
 
-        A proposition that the machine reads and no label has is warned of; ``praemia check`` reports propositions that
-        the machine never reads.
+        A warning names the propositions that the machine reads but no label contains; ``praemia check`` also reports
+        those that the machine never reads.
         """
+        require_machine(machine)
         propositions = frozenset().union(*self.mdp.label_sets)
         other = self.changed(machine=machine.over(sorted(propositions)))
         other.warn_of_absent(other.propositions, "has", 3)
@@ -167,7 +165,7 @@ class Task(BaseTask, Displayed):
         return draw_task(self)
 
     def show(self, policy: Any = None) -> Drawing:
-        """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
+        """Show what a policy does, by default the optimal one, as ``praemia.show`` does."""
         from praemia.pictures.show import show
 
         return show(self, policy)
