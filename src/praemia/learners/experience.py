@@ -76,7 +76,7 @@ class Experience:
     _counts: Counts = field(repr=False)
     truth: Task | None = None
     _policy: Actions | None = field(default=None, repr=False)  # [H, O, M], the policy played so far
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)  # what plans of a run work in
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)  # what plans of a run work in, as long as it fits
 
     def _later(self, episodes_played: int, policy: Actions | None) -> Experience:
         """Return the experience after more episodes, counted in the same arrays. Nothing else was looked up in this."""
