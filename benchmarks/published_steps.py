@@ -45,21 +45,19 @@ def main() -> None:
     print("| setting | method | steps | standard error | published |")
     print("|---|---|---|---|---|")
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        for setting in load_experiment("office").groups[0].settings:
-            name = setting.task.name
-            for choice in setting.choices:
-                figure = setting.published.get(choice.title)
-                if name not in chosen.task or choice.name not in chosen.learner or figure is None:
-                    continue
+        (group, *_) = load_experiment("office").groups
+        for (name, title), played in group.cells.items():
+            figure = group.tasks[name].published.get(title)
+            if name in chosen.task and played.learner.name in chosen.learner and figure is not None:
                 jobs = [
-                    (setting.task, choice, int(chosen.length * figure), seed, chosen.horizon)
+                    (played.task, played.learner, int(chosen.length * figure), seed, chosen.horizon)
                     for seed in range(chosen.runs)
                 ]
                 steps = np.array(list(pool.map(play, *zip(*jobs, strict=True))))
                 late = f" ({plural(int(np.isinf(steps).sum()), 'run')} never)" if np.isinf(steps).any() else ""
                 passed = steps[np.isfinite(steps)]
                 mean, error = passed.mean(), passed.std(ddof=1) / np.sqrt(len(passed))
-                print(f"| {name} | {choice.title} | {mean:,.0f}{late} | {error:,.0f} | {figure:,} |", flush=True)
+                print(f"| {name} | {title} | {mean:,.0f}{late} | {error:,.0f} | {figure:,} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -69,15 +69,13 @@ class Row(NamedTuple):
 
 def rows_of(study: Study) -> Iterator[Row]:
     """Yield the tasks of a study that have runs."""
-    for place, task in enumerate(study.tasks):
-        members = [series for (row, _), series in sorted(study.series.items()) if row == place]
+    for task, members in study.rows.items():
         medians: dict[str, dict[str, Median]] = {}
         for series in members:
             for criterion, steps in steps_of(series).items():
                 if not np.isnan(steps).any():
                     medians.setdefault(criterion, {})[series.title] = Median.of(steps)
-        if members:
-            yield Row(task, medians, dict(study.group.settings[place].published), members[0].first.step_budget or 0)
+        yield Row(task, medians, study.group.tasks[task].published, members[0].first.step_budget or 0)
 
 
 def steps_tables(study: Study) -> str:
@@ -147,7 +145,7 @@ def write(folder: Path) -> None:
     name = folder.name.removeprefix("results-")
     path = PAGES.get(name, STEPS_PAGE)
     text = path.read_text(encoding="utf-8")
-    for place, study in enumerate(read_folder(praemia.load_runs(folder).store).studies):
+    for place, study in enumerate(read_folder(praemia.load_runs(folder))):
         mark = f"{name}-{place + 1}" if place else name
         begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
         before, found, rest = text.partition(begin)

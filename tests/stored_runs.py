@@ -12,9 +12,9 @@ import numpy as np
 from praemia.experiments.experiment import Experiment
 from praemia.experiments.jobs import Job
 from praemia.experiments.loading import Changes, load_experiment
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.simulation import Run
-from praemia.statistics.series import Series, Study, distinct_names
+from praemia.statistics.series import Series, Study
 
 EPISODES = 1000
 PRM, PRODUCT, L1, PUBLISHED, CORRECT = "UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B"
@@ -93,7 +93,7 @@ def paper(num_runs: int = 8, num_episodes: int = EPISODES, groups: Sequence[int]
     return replace(whole, groups=tuple(whole.groups[place] for place in groups))
 
 
-def fill(store: Store, regrets: Mapping[tuple[str, str], float], experiment: Experiment) -> Store:
+def fill(store: StoredRuns, regrets: Mapping[tuple[str, str], float], experiment: Experiment) -> StoredRuns:
     """Keep an experiment in a store, and put a made-up run into it for every job that has a regret."""
     store.keep(experiment)
     for job in experiment.jobs():
@@ -107,23 +107,20 @@ def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 8, 
     """Return made-up studies of the paper's experiment, without a store."""
     found = []
     for group in paper(num_runs, groups=(0, 2, 3, 4)).groups:
-        names = [setting.task.name for setting in group.settings]
         series = {}
-        for row, setting in enumerate(group.settings):
-            for column, choice in enumerate(group.choices):
-                if (regret := regrets.get((names[row], choice.title))) is not None:
-                    jobs = [setting.job(column, group.seed_of(run)) for run in range(num_runs)]
-                    runs = [made_up(job, jitter(job, regret), exponent, math.nan) for job in jobs]
-                    series[row, column] = Series(tuple(runs), names[row], choice.title)
-        found.append(Study(group, series, distinct_names(names, names)))
+        for cell in group.cells:
+            if (regret := regrets.get(cell)) is not None:
+                jobs = [group.job(cell, run) for run in range(num_runs)]
+                runs = [made_up(job, jitter(job, regret), exponent, math.nan) for job in jobs]
+                series[cell] = Series(tuple(runs), *cell)
+        found.append(Study(group, series))
     return found
 
 
-def with_finals(study: Study, finals: Mapping[tuple[int, int], Sequence[float]]) -> Study:
+def with_finals(study: Study, finals: Mapping[tuple[str, str], Sequence[float]]) -> Study:
     """Return a study whose cells have runs with these final regrets."""
     series = {}
-    for (row, column), values in finals.items():
-        setting = study.group.settings[row]
-        runs = [made_up(setting.job(column, study.group.seed_of(i)), value) for i, value in enumerate(values)]
-        series[row, column] = Series(tuple(runs), study.tasks[row], study.titles[column])
+    for cell, values in finals.items():
+        runs = [made_up(study.group.job(cell, i), value) for i, value in enumerate(values)]
+        series[cell] = Series(tuple(runs), *cell)
     return replace(study, series=series)

@@ -46,7 +46,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "failure_prob=None; expected a number": lambda: praemia.plan_from(DATA, TASK.machine, failure_prob=ANY),
     "failure_prob='x'; expected a number": lambda: for_trajectories(failure_prob="x"),
     "until_done='no'; expected True or False": lambda: lake(until_done="no"),
-    "labels= is for machines": lambda: for_trajectories(labels=lambda *_: {"x"}),
+    "labels have 3; expected LabelRules": lambda: DATA.with_labels(ANY or 3),
     "threads='x'": lambda: praemia.solve(TASK.with_discount(0.9).with_horizon(None), threads=ANY or "x"),
 }
 

@@ -85,12 +85,11 @@ def require_agreement(part: Part, printed: str) -> None:
 
 
 def timeless(text: str) -> str:
-    """Return a text without the seconds in it, which are never the same, the last digits, and the width of columns."""
+    """Return a text without the seconds in it, which are never the same, and the last digits."""
     lines, is_timed = [], False
-    for line in text.splitlines():
-        words = line.split()
-        is_timed = bool(words) and (is_timed or line.rstrip().endswith(TIME_COLUMN))
-        lines.append(" ".join(words[:-1] if is_timed else words))
+    for line in map(str.rstrip, text.splitlines()):
+        is_timed = bool(line) and (is_timed or line.endswith(TIME_COLUMN))
+        lines.append(line.rpartition(" ")[0].rstrip() if is_timed else line)
     return DIGITS.sub(r"\1", SECONDS.sub(r"… \1", "\n".join(lines).strip()))
 
 

@@ -14,8 +14,8 @@ SECTION = re.compile(r"(?<=\n\n)(Parameters|Attributes)\n-{3,}\n(.*?)(?=\n\n|\Z)
 ENTRY = re.compile(r"(^|(?<=[.;]) )(\w[\w, ]*) : ", re.MULTILINE)  # at the start of a line, or after another one
 
 OPTIMAL = re.compile(r"(`+).*?\1|[A-Z\u0370-\u03ff][\u0300-\u036f]*(\*)")  # V*, pȲ*, π*, unless in code
-INDEX = re.compile(  # V_{h+1}, A^{3/2}, V̄_h, unless in code
-    r"(`+).*?\1|([_^])\{([^}]*)\}|(?<!\w)([^\W\d_][\u0300-\u036f]*(?:\\\*)?'?)_(\w+)"
+INDEX = re.compile(  # V_{h+1}, A^{3/2}, γ^h, V̄_h, unless in code
+    r"(`+).*?\1|([_^])\{([^}]*)\}|\^(\w+)|(?<!\w)([^\W\d_][\u0300-\u036f]*(?:\\\*)?'?)_(\w+)"
 )
 
 
@@ -46,7 +46,9 @@ def literal(text: str) -> str:
 
 def html_index(found: re.Match[str]) -> str:
     """Return an index or a power as HTML, and code as it is."""
-    code, _, sign, text, base, index = found[0], *found.groups()
+    _, sign, text, power, base, index = found.groups()
     if base:
         return f"{base}<sub>{index}</sub>"
-    return {"_": f"<sub>{text}</sub>", "^": f"<sup>{text}</sup>"}.get(sign, code)
+    if power or sign == "^":
+        return f"<sup>{power or text}</sup>"
+    return f"<sub>{text}</sub>" if sign else found[0]

@@ -34,6 +34,7 @@ GROUPS = {
     "report": "Learn",
     "statistics": "Learn",
     "learners": "Learners",
+    "_support": "Learners",
     "testing": "Learners",
     "deep": "Learners",
     "exploration": "Explore first, decide later",
@@ -47,10 +48,10 @@ LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
 def groups() -> dict[str, list[str]]:
     """Return all public names by what they are for."""
-    grouped: dict[str, list[str]] = {title: [] for title in [*GROUPS.values(), "More"]}
+    grouped: dict[str, list[str]] = {title: [] for title in GROUPS.values()}
     for name, thing in sorted(public_names().items()):
-        grouped[GROUPS.get(thing.__module__.split(".")[1], "More")].append(name)
-    return {title: names for title, names in grouped.items() if names}
+        grouped[GROUPS[thing.__module__.split(".")[1]]].append(name)
+    return grouped
 
 
 def index_page() -> str:

@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 class PraemiaError(Exception):
-    """A mistake in what the user gave; the message says where, what was found and what is expected.
+    """Invalid input: the message gives the place, the value found and the value expected.
 
     Examples
     --------
@@ -52,10 +52,6 @@ class PraemiaWarning(UserWarning):
 
 class ModelError(PraemiaError, ValueError):
     """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
-
-
-class ContradictionError(ModelError):
-    """Report labels that are not a function of (o, a, o')."""
 
 
 class RuleError(ModelError):

@@ -24,7 +24,7 @@ MAX_LENGTH = 100_000  # of a pattern; machines have limits of their own
 
 @dataclass(frozen=True)
 class Pattern:
-    """A formula or a regular expression, with its payment scheme.
+    """A formula or a regular expression, and when it gives a reward.
 
     Attributes
     ----------
@@ -49,13 +49,13 @@ class Pattern:
             raise ParameterError(f"kind={self.kind!r}; expected 'ltlf' or 'regex'")
 
     def machine(self, reward: float = 1.0, pay: str | None = None) -> RewardMachine:
-        """Return the machine with this reward; ``pay`` replaces the payment scheme."""
+        """Return the machine with this reward; ``pay`` replaces that of the pattern."""
         make = RewardMachine.from_ltlf if self.kind == "ltlf" else RewardMachine.from_regex
         return make(self.text, reward, self.pay if pay is None else pay)
 
 
 def visit_in_order(*events: str) -> Pattern:
-    """Pay once, when the events have happened in this order; anything may happen in between.
+    """Give a reward once, when the events have happened in this order; anything may happen in between.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def visit_in_order(*events: str) -> Pattern:
 
 
 def visit_all(*events: str) -> Pattern:
-    """Pay once, when every event has happened, in any order.
+    """Give a reward once, when every event has happened, in any order.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def visit_all(*events: str) -> Pattern:
 
 
 def patrol(*events: str) -> Pattern:
-    """Pay once per round: each time the events have happened in this order, starting again from the first.
+    """Give a reward once per round: each time the events have happened in this order, starting again from the first.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def patrol(*events: str) -> Pattern:
 
 
 def avoid_while(event: str, condition: str) -> Pattern:
-    """Pay at every step until the event first happens while the condition holds.
+    """Give a reward at each step until the event first happens while the condition holds.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def avoid_while(event: str, condition: str) -> Pattern:
 
 
 def respond_within(request: str, response: str, steps: int) -> Pattern:
-    """Pay at every step at which no request is open, until a request stays unanswered for too many steps.
+    """Give a reward at each step without an open request, until a request stays unanswered for too many steps.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
 
 
 def at_most(event: str, times: int) -> Pattern:
-    """Pay at every step until the event has happened more often than allowed.
+    """Give a reward at each step until the event has happened more often than allowed.
 
     Examples
     --------

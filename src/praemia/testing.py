@@ -46,7 +46,7 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     machines, one step and one action, a random start, a discount, episodes that end early, a black box), also when it
     plans in the middle of episodes, and so must be what it passes to ``plan_with_bonus`` and ``experience.backup``; the
     same seed must give the same run; planning must change neither the learner nor the experience; and its parameters
-    must be plain data from which an equal learner can be made. A learner that plays alike whatever is rewarded gets a
+    must be plain data from which an equal learner can be made. A learner that plays the same for all rewards gets a
     warning: it plans without the rewards.
 
     Examples

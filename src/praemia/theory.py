@@ -24,7 +24,7 @@ __all__ = [
 class RegretBound:
     """Theorem 1: with probability 1 − ρ, UCBVI-PRM's regret is at most the sum of three terms.
 
-    The constants are the paper's; docs/concepts/theory.md says what in its proof fails, and what takes its place.
+    The constants are the paper's; docs/concepts/theory.md names two errors in its proof and mends them.
 
     Attributes
     ----------
@@ -66,6 +66,12 @@ def regret_bound(
 ) -> RegretBound:
     """Return Theorem 1's bound on the regret of UCBVI-PRM.
 
+    Parameters
+    ----------
+    num_observations, num_actions, num_machine_states, horizon, num_episodes : O, A, M, H and K.
+    failure_prob : ρ.
+    reward_span : the width of the range of rewards, a factor of every term.
+
     Examples
     --------
     >>> import praemia
@@ -87,7 +93,11 @@ def regret_bound(
 
 
 def regret_lower_bound(num_observations: int, num_actions: int, horizon: int, num_episodes: int) -> float:
-    """Return √(H·O·A·T): no learner's worst case is better than a constant times this (the constant is not known).
+    """Return √(H·O·A·T): every learner's worst-case regret is at least a constant times this (the constant is unknown).
+
+    Parameters
+    ----------
+    num_observations, num_actions, horizon, num_episodes : O, A, H and K, with T = K·H.
 
     Examples
     --------
@@ -109,6 +119,12 @@ def policy_search_episodes(
     num_observations: int, num_actions: int, horizon: int, significance: float, failure_prob: float = 0.05
 ) -> float:
     """Return Theorem 3's O²AH⁴ι₀³/δ, ι₀ = ln(OAH/(ρδ)): EULER's episodes for each observation, but for a constant.
+
+    Parameters
+    ----------
+    num_observations, num_actions, horizon : O, A and H.
+    significance : δ, the probability below which the visits to an observation are insignificant.
+    failure_prob : ρ.
 
     Examples
     --------

@@ -16,6 +16,7 @@ import pytest
 import praemia
 from praemia import cli
 from praemia.envs.registry import FAMILIES
+from praemia.experiments.loading import load_experiment
 from praemia.files.load_save import load_task
 from praemia.learners.registry import BUILT_IN
 
@@ -76,6 +77,15 @@ def test_yaml_blocks_that_are_task_files_load(path: Path, tmp_path: Path) -> Non
         if text.startswith(WORLDS):
             (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
             load_task(tmp_path / "task.yaml")
+
+
+@named
+def test_yaml_blocks_that_are_parts_of_an_experiment_load_together(path: Path, tmp_path: Path) -> None:
+    parts = [text for _, text in blocks(path, "yaml") if text.startswith(("tasks:", "claims:"))]
+    if parts:
+        shutil.copytree(ROOT / "examples", tmp_path / "examples")
+        (tmp_path / "mine.yaml").write_text("".join(parts), encoding="utf-8")
+        load_experiment(tmp_path / "mine.yaml")
 
 
 @named

@@ -137,11 +137,11 @@ def test_bars_in_tables_are_shown_without_backslashes() -> None:
 def test_docstrings_are_markdown_with_stars_indices_and_entries_on_two_lines() -> None:
     pytest.importorskip("griffe")
     standard = tool("site_docstrings")["standard"]
-    html = _html(standard("V*_h ≤ pY*, π*(o), N'_h, the *best* one, `V*_h`, V_{h+1}, num_episodes and `A^{3/2}`."))
+    html = _html(standard("V*_h ≤ pY*, π*(o), N'_h, the *best* one, `V*_h`, V_{h+1}, γ^h, num_episodes, `A^{3/2}`."))
     assert spoiled(html) == []
     assert html == (
         "<p>V*<sub>h</sub> ≤ pY*, π*(o), N'<sub>h</sub>, the <em>best</em> one, <code>V*_h</code>, V<sub>h+1</sub>, "
-        "num_episodes and <code>A^{3/2}</code>.</p>"
+        "γ<sup>h</sup>, num_episodes, <code>A^{3/2}</code>.</p>"
     )
     text = "Do it.\n\nParameters\n----------\na, b : sizes. c : V*,\n    exact.\n\nExamples\n--------\n>>> f : g\n"
     expected = "a, b\n    sizes.\nc\n    V\\*,\n    exact.\n\nExamples\n--------\n>>> f : g"

@@ -252,8 +252,8 @@ def test_the_machine_halts_when_the_episode_has_ended() -> None:
          .edge("c", "x", "c", reward=1.0).build(), {"b"}),
     ],
 )  # fmt: skip
-def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
-    assert {machine.states[m] for m in machine.settled_states} == settled
+def test_terminal_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
+    assert {machine.states[m] for m in machine.terminal_states} == settled
 
 
 # Shaping
@@ -293,8 +293,9 @@ def test_shaping_keeps_the_optimal_policies_of_a_discounted_task(machine: Reward
             words.setdefault(target, (*words[state], action))
             builder.edge(state, "event" if action else "!event", target, reward=rewards[-1])
     mdp = LabeledMDP.from_dense(np.random.default_rng(1).dirichlet(np.ones(4), (4, 2)), {3: "event"})
-    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, builder.build()))
-    order = [shaped.task.machine.states.index(state) for state in machine.states]
+    built = builder.build()
+    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, built))
+    order = [built.states.index(state) for state in machine.states]
     potential = machine.potential(discount)[:, None]
     np.testing.assert_allclose(shaped.values[order], plain.values - potential, atol=1e-9)
 

@@ -63,9 +63,10 @@ def test_lists_of_parameters_are_a_grid(tmp_path: Path) -> None:
         "tasks: [warehouse-3]\nlearners: [{learner: headroom, headroom_scale: [0.3, 0.6], replan: [epoch, doubling]}]"
     )
     (group,) = load_experiment(write(tmp_path, text)).groups
-    points = [(choice.parameters["headroom_scale"], choice.parameters["replan"]) for choice in group.choices]
+    grid = [job.learner.parameters for job in group.cells.values()]
+    points = [(own["headroom_scale"], own["replan"]) for own in grid]
     assert points == [(0.3, "epoch"), (0.3, "doubling"), (0.6, "epoch"), (0.6, "doubling")]
-    assert len({choice.title for choice in group.choices}) == 4
+    assert len(group.titles) == 4
 
 
 def test_groups_take_what_they_lack_from_the_file(tmp_path: Path) -> None:
@@ -80,14 +81,12 @@ groups:
   - {title: three, tasks: [{task: "riverswim-{3..5}", kind: river}]}
 """
     one, two, three = load_experiment(write(tmp_path, text)).groups
-    assert [(setting.task.name, setting.kind) for setting in three.settings] == [
-        (f"riverswim-{size}", "river") for size in (3, 4, 5)
-    ]
+    assert [(name, three.kind(name)) for name in three.tasks] == [(f"riverswim-{size}", "river") for size in (3, 4, 5)]
     assert [(job.task.name, job.learner.name, job.num_episodes) for job in one.jobs()] == [
         *[("riverswim-3", "eqo", 40)] * 2,
         *[("riverswim-4 (horizon 5)", "eqo", 7)] * 2,
     ]
-    assert {setting.task.make().discount for setting in (*one.settings, *two.settings)} == {0.9}
+    assert {job.task.make().discount for own in (one, two) for job in own.cells.values()} == {0.9}
     (job,) = two.jobs()
     assert (job.learner.name, job.num_episodes, job.num_steps, job.seed) == ("psrl", None, 60, (0, 0, 1))
 
@@ -118,6 +117,7 @@ def test_seeds_of_tuning_and_of_reported_runs_never_meet(tmp_path: Path) -> None
         ("tasks: [warehouse-3", r"experiment\.yaml"),
         ("learners: [eqo]", "expected tasks and learners"),
         ("tasks: [warehouse-3]", "expected tasks and learners"),
+        ("tasks: [{task: riverswim-3, parameters: {Eqo: {}}}]\nlearners: [eqo]", ":1: unknown learner 'Eqo'"),
         ("tasks: ['riverswim-{5..3}']\nlearners: [eqo]", ":1: the range"),
         ("tasks: [warehouse-3]\nlearners: [mine.py:Mine]", ":2: .*only with --allow-code"),
         (CLAIM + "of: eqq}", ":4: unknown learner 'eqq'.*did you mean 'eqo'"),
@@ -128,7 +128,7 @@ def test_seeds_of_tuning_and_of_reported_runs_never_meet(tmp_path: Path) -> None
         (CLAIM.replace("ratio", "worst run") + "of: eqo}", "needs a 'threshold'"),
         (
             CLAIM.replace("[warehouse-3]", "[mine.yaml, {task: warehouse-3, title: mine}]") + "of: eqo, on: mine}",
-            "give",
+            "unknown task 'mine' .*mine \\(1\\)' or 'mine \\(2\\)",
         ),
     ],
 )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 from helpers_exploration import random_kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import label_of
 from strategies import PROPOSITIONS, random_machine
 
 from praemia.exploration import Dataset, plan_from
@@ -66,25 +66,25 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
     kernel = task.mdp.to_dense().reshape(-1, size)
     visits = (10 ** rng.uniform(0.0, 4.5, size=len(kernel))).astype(int) * (rng.random(len(kernel)) > 0.05)
     counts = np.array([rng.multinomial(n, row / row.sum()) for n, row in zip(visits, kernel, strict=True)])
-    pairs, successors = np.nonzero(counts)
-    rules: Rules = task.mdp.labelling.rules
-    if not labels_known:
-        seen = [(*divmod(int(pair), num_actions), int(z)) for pair, z in zip(pairs, successors, strict=True)]
-        rules = tuple(LabelRule(label_of(rules, *step), *step) for step in seen)
     first = rng.multinomial(int(10 ** rng.uniform(0.0, 4.0)), task.mdp.start_probs / task.mdp.start_probs.sum())
-    return Dataset(
-        size,
-        num_actions,
-        pairs,
-        successors,
-        counts[pairs, successors],
-        first,
-        task.horizon,
-        Labelling(rules),
-        labels_known,
-        propositions=PROPOSITIONS,
-        discount=task.discount,
-    )
+    return counted(counts, num_actions, first, task.mdp.labelling, task.horizon, labels_known, discount=task.discount)
+
+
+def counted(
+    counts: np.ndarray,
+    num_actions: int,
+    first: np.ndarray,
+    labelling: Labelling,
+    horizon: int,
+    known: bool,
+    **others: Any,
+) -> Dataset:
+    """Return counts[O·A, O] as data, with the labels of all transitions or only of those that were seen."""
+    pairs, z = np.nonzero(counts)
+    numbers, sets = labelling.of(*np.divmod(pairs, num_actions), z)
+    columns = {"pairs": pairs, "targets": z, "labels": numbers, "counts": counts[pairs, z], "label_sets": tuple(sets)}
+    others |= {"propositions": PROPOSITIONS, "labelling": labelling if known else None}
+    return Dataset(counts.shape[1], num_actions, **columns, first_counts=first, horizon=horizon, **others)
 
 
 def farthest_law(p_hat: np.ndarray, target: np.ndarray, kl: float, tv: float) -> np.ndarray:
@@ -200,10 +200,9 @@ def test_the_set_withstands_an_adversary_that_a_bound_for_fixed_functions_does_n
         often, rarest = np.flatnonzero(counts[0] > VISITS / SIZE), np.argsort(counts[1], kind="stable")
         paid = [often, rarest[np.cumsum(counts[1][rarest]) < counts[0][often].sum()]]
         rules = tuple(LabelRule("pay", 0, a, int(z)) for a in range(2) for z in paid[a])
-        pairs, successors = np.nonzero(counts)
-        first = np.where(np.arange(SIZE) == 0, 2 * VISITS, 0)
-        seen = (pairs, successors, counts[pairs, successors], first)
-        data = Dataset(SIZE, 2, *seen, 1, Labelling(rules), True)
+        first, rows = np.where(np.arange(SIZE) == 0, 2 * VISITS, 0), np.zeros((2 * SIZE, SIZE), dtype=int)
+        rows[:2] = counts
+        data = counted(rows, 2, first, Labelling(rules), 1, known=True)
         plan, true = plan_from(data, machine, failure_prob=RHO), [len(part) / SIZE for part in paid]
         loss = max(true) - true[int(plan.policy[0, 0, 0])]  # type: ignore[index]
         broken += loss > plan.certificate.bound

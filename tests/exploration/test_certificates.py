@@ -19,7 +19,7 @@ from praemia.exploration.certificate import _shifted, largest_distances
 from praemia.exploration.confidence import confidence
 from praemia.exploration.trajectories import SearchPolicy
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import Labelling, LabelRule
+from praemia.machines.labels import Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.extremes import extremes
@@ -129,7 +129,6 @@ def test_what_cannot_be_planned_for_is_refused() -> None:
     plan = plan_from(dataset, task.machine)
     refused = (
         (lambda: plan_from(dataset, lambda trajectory: 0.0), "RewardMachine or a TrajectoryReward"),  # type: ignore[arg-type]
-        (lambda: plan_from(dataset, reward, labels=[]), "labels= is for machines"),
         (lambda: plan_from(dataset, reward, discount=0.8), r"discount=0\.8 is for machines"),
         (lambda: plan_from(dataset, reward, simulations=0), "simulations=0"),
         (lambda: plan_from(dataset, TrajectoryReward(lambda trajectory: 7.0, 1.0)), "declared"),
@@ -147,20 +146,6 @@ def test_what_cannot_be_planned_for_is_refused() -> None:
     for make, message in refused:
         with pytest.raises(PraemiaError, match=message):
             make()
-
-
-def test_rules_on_all_transitions_and_functions_give_one_certificate() -> None:
-    task = tiny_task(6)
-    dataset = explore(task, num_episodes=500)
-    own = plan_from(dataset, task.machine)
-    rules = [LabelRule(frozenset({"goal"}), target=2), LabelRule(frozenset({"home"}), source=0)]
-    given_ = plan_from(dataset, task.machine, labels=rules)
-
-    def labels(o: int, a: int, z: int) -> set[str]:
-        return {name for name, holds in (("goal", z == 2), ("home", o == 0)) if holds}
-
-    asked = plan_from(dataset, task.machine, labels=labels)
-    assert own.certificate.bound == given_.certificate.bound == asked.certificate.bound
 
 
 @settings(max_examples=30)

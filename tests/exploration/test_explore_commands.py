@@ -101,24 +101,18 @@ def test_without_a_machine_the_plan_is_for_that_of_the_task(data: Path, capsys: 
     ("arguments", "message"),
     [
         (["explore", "warehouse-3", "--episodes", "0", "--out", "{new}"], "not in the range 1 … 1,000,000,000"),
-        (["explore", "warehouse-3", "--method", "magic", "--out", "{new}"], "unknown exploration method 'magic'"),
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}/no/x.npz"], "there is no folder"),
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "is a directory"),
         (["explore", "warehous-3", "--out", "{new}"], "did you mean"),
-        (["explore", "warehouse-3", "--machine", "{known}", "--out", "{new}"], "give until"),
-        (["explore", "warehouse-3", "--until", "0.1", "--out", "{new}"], "without machines"),
-        (["explore", "warehouse-3", "--until", "0", "--machine", "{known}", "--out", "{new}"], "until=0.0"),
         (["explore", "warehouse-3", "--until", "1", "--machine", "{machine}", "--out", "{new}"], "'coffee', which"),
         (["explore", "warehouse-3", "--until", "1", "--append", "--out", "{data}"], "leave --append out"),
         (["explore", "warehouse-3", "--append", "--out", "{data}"], "with seed 0: they are not independent"),
         (["explore", "warehouse-4", "--append", "--seed", "1", "--out", "{data}"], "different observations: 9 and 16"),
-        (["explore", "warehouse-3", "--policy-episodes", "5", "--out", "{new}"], "is for method='euler'"),
         (["explore", "warehouse-3", "--episodes", "1.5", "--out", "{new}"], "not an integer"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),
         (["plan", "{data}", "--task", "warehouse-4"], "the task 'warehouse-4' has 16 and 5"),
-        (["plan", "{data}", "--machine", "{known}", "--failure-prob", "1.5"], "failure_prob"),
         (["plan", "{data}", "--machine", "{known}", "--machine", "{known}", "--out", "{new}"], "one --machine"),
         (["plan", "{data}", "--machine", "{known}", "--draws", "18"], "a level of 0.95 needs 19 at least"),
     ],
@@ -154,14 +148,17 @@ def test_a_machine_without_rewards_has_a_plan_and_a_certificate(
 
 
 def test_labels_that_contradict_lose_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A threshold inside a cell labels one transition in two ways; the command ends with what was played on disk."""
+    """A threshold inside a cell labels one transition in two ways; the command says so, and writes what was played."""
     task, file = tmp_path / "car.yaml", tmp_path / "data.npz"
     task.write_text(
         "gymnasium: {id: MountainCar-v0, observations: {position: 3, velocity: 1}}\n"
         "labels: {left: position < -0.52}\nmachine: {ltlf: F left}\nhorizon: 20\n"
     )
-    assert execute(["explore", str(task), "--episodes", "30", "--out", str(file)]) == 2
-    output = capsys.readouterr()
-    assert output.err.count("\n") == 1
-    assert f"what was explored until then is kept in {file}" in output.err
-    assert Dataset.load(file).num_transitions > 1
+    explore = ["explore", str(task), "--episodes", "30"]
+    assert execute([*explore, "--out", str(file)]) == 0
+    assert "plan_from needs one label for each (o, a, o')" in capsys.readouterr().err
+    assert Dataset.load(file).num_episodes == 30
+    machine, checked = machine_file(tmp_path, "left"), tmp_path / "checked.npz"
+    assert execute([*explore, "--until", "0.1", "--machine", machine, "--out", str(checked)]) == 2
+    assert f"what was explored until then is kept in {checked}" in capsys.readouterr().err
+    assert Dataset.load(checked).num_episodes == 30

@@ -97,41 +97,6 @@ def test_states_are_called_by_their_names_and_the_empty_word_does_not_pay() -> N
     assert read_hoa(EDGES, "m.hoa").states == ("start", "1", "done")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("HOA: v1", "HOA: v2", "m.hoa:1: HOA v2; expected v1"),
-        ("1 Inf(0)", "2 Inf(0) & Inf(1)", "m.hoa:7: Acceptance: 2 Inf(0)&Inf(1); expected one acceptance set"),
-        ("1 Inf(0)", "1 Fin(0)", "m.hoa:7: Acceptance: 1 Fin(0); expected one acceptance set"),
-        ("Acceptance: 1 Inf(0)\n", "", "m.hoa: the header Acceptance: is missing"),
-        ("Start: 0\n", "Start: 0\nStart: 1\n", "m.hoa: several initial states; the automaton is not deterministic"),
-        ("Start: 0\n", "Start: 0 & 1\n", "m.hoa:4: several states at once"),
-        ("Start: 0\n", "Start: 7\n", "m.hoa: the header Start: is missing, or its state is not given"),
-        ("Start: 0\n", "", "m.hoa: the header Start: is missing"),
-        ("[!0 & !1] 0\n", "[!1] 0\n", "m.hoa:12: state 'even': rules 'a' and '!b' both match the label {a}"),
-        ("[0] 0 /*", "[0] 1 & 0 /*", "m.hoa:14: several states at once"),
-        ("[0] 0 /*", "[0] 9 /*", "m.hoa:14: state 'odd' on 'a': unknown state '9'"),
-        ("[0] 0 /*", "[2] 0 /*", "m.hoa:14: 2 in a label; there are 2 propositions, counted from 0"),
-        ("[0] 0 /*", "[@x] 0 /*", "m.hoa:14: @x in a label"),
-        ("[0] 0 /*", "0 /*", "m.hoa:14:1: stopped at '0 /* back */'; expected an automaton"),
-        ("[0] 0 /*", "[0] 0 {0} /*", "m.hoa: both states and edges are in the acceptance set"),
-        ('AP: 2 "a" "b"', 'AP: 3 "a" "b"', "m.hoa:5: 3 propositions are announced and 2 named"),
-        ("State: 1", "State: 0", "m.hoa:13: state 0 is given twice"),
-        ("acc-name: Buchi", "Strange: 3", "m.hoa:6: the header Strange: may change what the automaton means"),
-        ("--END--", "", "m.hoa:19:1: it ends too early"),
-        ("Start: 0", "Start: " + "1" * 5_000, "m.hoa:4: a number of 5,000 digits; at most 300 are read"),
-        ('"b"', '"a"', "m.hoa: proposition 'a' is listed twice"),
-        ("[!0&!1] 1", "[!0&&1] 1", 'm.hoa:15: guard \'! "a" & & "b"\': stopped at \'& "b"\''),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) -> None:
-    assert old in STATES
-    with pytest.raises(PraemiaError) as caught:
-        read_hoa(STATES.replace(old, new, 1), "m.hoa", "each")
-    assert message in str(caught.value)
-    assert str(caught.value).count("m.hoa") == 1
-
-
 def test_an_unknown_way_to_pay_is_refused() -> None:
     with pytest.raises(ParameterError, match="pay='frist'; expected 'first', 'each' or 'end'"):
         read_hoa(STATES, "m.hoa", "frist")

@@ -74,14 +74,6 @@ def test_names_of_any_kind_survive(
         _require_same(task, load_task(folder / f"task{suffix}"))
 
 
-@pytest.mark.parametrize("states", [[0, 1], ["0", 1]])
-def test_names_that_are_no_text_are_refused_since_a_file_would_make_text_of_them(states: list[object]) -> None:
-    with pytest.raises(ModelError, match=r"the state [01] is not text; write '[01]'"):
-        RewardMachine(states, states[0], ["p"], ())  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="the proposition 1 is not text"):
-        RewardMachine(["0"], "0", [1], ())  # type: ignore[list-item]
-
-
 def test_a_formula_longer_than_a_key_of_yaml_survives_in_json(tmp_path: Path) -> None:
     machine = RewardMachine.from_ltlf({" | ".join(f"F a{i % 3}" for i in range(300)): 1.0, "F b": 2.0})
     save_machine(machine, tmp_path / "machine.json")

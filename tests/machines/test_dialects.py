@@ -91,11 +91,6 @@ def test_names_of_spot_may_begin_with_an_operator_and_a_digit() -> None:
     assert RewardMachine.from_ltlf("F1 U G2x", syntax="spot").propositions == ("F1", "G2x")
 
 
-def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(PraemiaError, match=r"spin.*spot"):
-        RewardMachine.from_ltlf("F a", syntax="spin")
-
-
 def test_a_file_names_its_dialect(tmp_path: Path) -> None:
     file = tmp_path / "machine.yaml"
     file.write_text('ltlf: "GFa"\nsyntax: spot\npay: each\n', encoding="utf-8")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import praemia
-from praemia import PraemiaError, Reward, RewardMachine
+from praemia import Reward, RewardMachine
 
 WORD = [set(), set(), {"goal"}, set(), {"goal"}]
 STEP = -0.0625
@@ -53,12 +52,6 @@ def test_a_file_says_the_same(reward: str, mean: float, tmp_path: Path) -> None:
     assert "F goal" in (tmp_path / "again.yaml").read_text(encoding="utf-8")
     again = praemia.load_machine(tmp_path / "again.yaml")
     assert again.expected_rewards(WORD).tolist() == machine.expected_rewards(WORD).tolist()
-
-
-@pytest.mark.parametrize("value", [{"reward": 1.0, "pay": "often"}, {"reward": 1.0, "when": "each"}])
-def test_what_a_formula_cannot_say_is_refused_by_name(value: dict[str, Any]) -> None:
-    with pytest.raises(PraemiaError, match=r"often|when"):
-        RewardMachine.from_ltlf({"F goal": value})
 
 
 def test_a_cost_that_is_paid_once_only_is_pointed_out() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines import guards
-from praemia.machines.formula import ELSE, proposition
+from praemia.machines.formula import proposition
 from praemia.machines.guards import Booleans, example_label
 from praemia.machines.syntax import parse_guard
 
@@ -159,9 +159,3 @@ def test_any_name_of_one_line_is_read_back(name):
 def test_quotes_that_do_not_close_or_hold_no_name_are_refused(text):
     with pytest.raises(ModelError, match="guard"):
         parse_guard(text)
-
-
-def test_else_stands_alone():
-    assert parse_guard(" else ") == ELSE
-    with pytest.raises(ModelError, match="'else' stands alone"):
-        parse_guard("else & a")

@@ -7,8 +7,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia import LabeledMDP
-from praemia.errors import ModelError, PraemiaError
+from praemia.errors import ModelError
 from praemia.machines.labels import Labelling, LabelRule
 
 SIZE, ACTIONS = 4, 3
@@ -72,13 +71,3 @@ def test_a_function_gives_the_labels_that_it_returns(rules):
 def test_what_is_not_a_label_is_refused_with_its_transition(returned):
     with pytest.raises(ModelError, match=r"the label of \(0, 0, 0\) is .*; expected a set of proposition names"):
         Labelling(function=lambda o, a, z: returned).of(*EVERY)
-
-
-ROWS = {(o, 0): {min(3, o + 1): 1.0} for o in range(4)}
-
-
-@pytest.mark.parametrize("place", ["source", "action", "target"])
-@pytest.mark.parametrize("number", [5 / 2, 0.5, float("nan"), "1"])
-def test_a_label_rule_names_whole_numbers(place, number):
-    with pytest.raises(PraemiaError, match="expected an integer"):
-        LabeledMDP.from_rows(4, 1, ROWS, labels=[LabelRule("there", **{place: number})], start=0)

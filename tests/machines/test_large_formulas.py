@@ -50,10 +50,7 @@ def test_families_have_the_size_that_counting_gives(text: str, num_states: int) 
     assert formula_automaton(text, Growth()).num_states == num_states
 
 
-def test_a_sum_of_many_formulas_and_a_guard_of_many_products_are_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SizeError, match="outgrew their limit of 10,000 different leaves") as refusal:
-        RewardMachine.from_ltlf({f"F a{i}": 1.0 + i for i in range(24)}, max_states=5000)
-    assert "\n" not in str(refusal.value)
+def test_a_guard_of_many_products_is_refused(tmp_path: Path) -> None:
     machine = RewardMachine.from_ltlf(f"F({' & '.join(f'(a{i} | b{i})' for i in range(20))})")
     with pytest.raises(SizeError, match="a guard of more than 100,000 products"):
         save_machine(machine.changed(source=None), tmp_path / "machine.yaml")

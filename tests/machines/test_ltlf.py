@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
+from praemia.errors import PraemiaWarning, SizeError
 from praemia.machines.automata import PAY_SCHEMES, paid
 from praemia.machines.diagrams import Growth
 from praemia.machines.entailment import entails
@@ -165,38 +165,6 @@ def test_names_that_are_operators_or_hold_other_characters_are_quoted():
     assert oracle.paid_by(machine, [{"F", "at(A)", "a->b", 'say "x"', "Fa"}]) == [1]
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "expected"),
-    [
-        ("F(item & ", 10, "unexpected end of expression; expected a name"),
-        ("F(item", 7, "unexpected end of expression; expected an operator"),
-        ("item item", 6, "found 'item'; expected an operator"),
-        ("a & | b", 5, "found '|'; expected a name"),
-        ("a U", 4, "unexpected end of expression; expected a name"),
-        ("a $ b", 3, "found '$'"),
-        ("", 1, "unexpected end of expression; expected a name"),
-    ],
-)
-def test_a_mistake_is_shown_with_a_caret_under_its_place(text, column, expected):
-    with pytest.raises(ModelError) as error:
-        accepting(text)
-    message, shown, caret = str(error.value).split("\n")
-    assert message.startswith(f"formula, column {column}: {expected}")
-    assert (shown, caret) == ("    " + text, "    " + " " * (column - 1) + "^")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("F a & Y b", r"future \(F\) and about the past \(Y\)"),
-        ("F true & O b", "mixes operators"),
-    ],
-)
-def test_what_cannot_be_a_formula_is_refused(text, message):
-    with pytest.raises(ModelError, match=message):
-        accepting(text)
-
-
 def test_growth_is_refused_with_the_size_so_far():
     text = conjoined(f"F a{i}" for i in range(12))
     size = r"\([\d,]+ states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
@@ -214,16 +182,3 @@ def test_growth_is_refused_with_the_size_so_far():
 def test_a_formula_that_decides_nothing_is_warned_of(text, verdict):
     with pytest.warns(PraemiaWarning, match=verdict):
         RewardMachine.from_ltlf(text)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"pay": "frist"}, "pay='frist'; expected 'first'"),
-        ({"reward": float("nan")}, "expected a finite number"),
-        ({"max_states": 0}, "max_states=0"),
-    ],
-)
-def test_wrong_parameters_are_named(options, message):
-    with pytest.raises(ParameterError, match=message):
-        RewardMachine.from_ltlf("F a", **options)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import praemia
-from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
+from praemia.errors import ModelError
 from praemia.files.load_save import save_machine
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -126,22 +126,6 @@ def test_expected_rewards_of_the_warehouse_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: fetch().expected_rewards([{"item"}, {"itm"}]), r"step 2 .*'itm'.*did you mean 'item'"),
-        (lambda: fetch().with_chance({"itm": 0.5}), "unknown proposition 'itm'"),
-        (lambda: fetch().with_chance({"item": 1.5}), r"noticing 'item' is 1.5; it must lie in \[0, 1\]"),
-        (lambda: RewardMachine.from_ltlf("F itm", propositions=["item"]), "unknown proposition 'itm' .*'item'"),
-        (lambda: RewardMachine.from_ltlf({}), "no formula is given"),
-        (lambda: RewardMachine.from_ltlf({"F a": 0.5}, reward=0.5), "rewards of their own"),
-    ],
-)
-def test_a_mistake_is_named(make, message):
-    with pytest.raises((ModelError, ParameterError, PraemiaError), match=message):
-        make()
-
-
-@pytest.mark.parametrize(
     ("text", "pay", "names"),
     [
         ("F a", "first", ("start", "done")),
@@ -163,20 +147,6 @@ def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
     for state in machine.states:
         on_any_label = {machine.outcomes(state, label) for label in strategies.ALL_LABELS}
         assert {machine.outcomes(state, label) for label in labels} == on_any_label
-
-
-def test_a_sum_of_formulas_keeps_its_limit():
-    formulas = {f"F a{i}": 1.0 + i for i in range(8)}
-    with pytest.raises(SizeError, match="outgrew its limit of 50 states"):
-        RewardMachine.from_ltlf(formulas, max_states=50)
-
-
-@pytest.mark.parametrize("text", [3, ["F a"], None])
-def test_what_is_no_text_is_refused(text):
-    with pytest.raises(ParameterError, match="expected text, or a mapping"):
-        RewardMachine.from_ltlf(text)
-    with pytest.raises(ParameterError, match="expected a mapping from events"):
-        fetch().with_chance([("item", 0.2)])
 
 
 def test_machines_can_be_summed_as_a_list():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia import MachineBuilder, Outcome, Reward, RewardMachine, Rule
-from praemia.errors import ModelError, ParameterError, PraemiaError
+from praemia.errors import PraemiaError
 from praemia.machines.syntax import parse_guard
 
 FILE_RULES = [
@@ -22,34 +22,6 @@ def test_rules_may_be_plain_dictionaries_as_in_files() -> None:
         Rule("back", parse_guard("home"), (Outcome("out", 1.0, Reward.bernoulli(0.5)),)),
     ]
     assert made == RewardMachine(("out", "back"), "out", ("goal", "home"), rules)
-
-
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        ({"from": "out", "to": "out"}, "expected a Rule, or a mapping with from, when, to and reward"),
-        ({"from": "out", "when": "goal", "to": "out", "pays": 1}, "expected a Rule, or a mapping"),
-        ({"from": "out", "when": "goal", "to": {"out": "often"}}, "the outcome 'out' is 'often'"),
-        (("out", "goal", "out"), "a rule is"),
-    ],
-)
-def test_what_is_no_rule_is_named(rule: object, message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        RewardMachine(["out"], "out", ["goal"], [rule])  # type: ignore[list-item]
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: RewardMachine(["q"], "q", "ab", ()),
-        lambda: MachineBuilder("q", propositions="ab"),
-        lambda: RewardMachine.from_ltlf("F a", propositions="ab"),
-        lambda: RewardMachine.from_ltlf("F a").over(propositions="ab"),
-    ],
-)
-def test_one_text_is_not_taken_for_several_propositions(make) -> None:
-    with pytest.raises(ParameterError, match=r"propositions='ab'; expected several names, such as \['ab'\]"):
-        make()
 
 
 def test_a_flat_expression_may_be_long() -> None:

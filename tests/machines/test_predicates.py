@@ -164,21 +164,3 @@ def test_text_is_not_a_number() -> None:
         predicates({"p": "mission == 1"}).require_spaces(Dict({"mission": Text(5)}), Discrete(3))
     with pytest.raises(ModelError, match=r"predicate 'p', 'observation > 1', has no value on 'a', 0, 'b'"):
         predicates({"p": "observation > 1"})("a", 0, "b")
-
-
-@pytest.mark.parametrize(
-    ("texts", "names", "message"),
-    [
-        (["x < 1"], None, "expected a dictionary from propositions to predicates"),
-        ({"p": 3}, None, "predicate 'p' is 3; expected a text"),
-        ({5: "x < 1"}, ["x"], "the proposition 5 is not text; write '5'"),
-        ({"": "x < 1"}, ["x"], "the predicate 'x < 1' is for the proposition ''; give it a name"),
-        ({"p": "x < 1"}, ["x", "x"], "name 'x' is listed twice"),
-        ({"p": "x < 1"}, ["x", "and"], "names: 'and' cannot name a number"),
-        ({"p": "x < 1"}, ["x", "a b"], "names: 'a b' cannot name a number"),
-        ({"p": "x < 1"}, "x", "names='x'; expected several names"),
-    ],
-)
-def test_wrong_arguments_are_refused(texts: Any, names: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        predicates(texts, names)

@@ -3,18 +3,15 @@
 import itertools
 import random
 import re
-from pathlib import Path
 
 import ltlf_oracle as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.cli import execute
-from praemia.errors import ModelError, ParameterError, PraemiaWarning
+from praemia.errors import PraemiaWarning
 from praemia.machines.automata import PAY_SCHEMES, paid
 from praemia.machines.diagrams import Growth
-from praemia.machines.from_formulas import machine_from
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_automaton
 
@@ -84,26 +81,6 @@ def test_operators_bind_as_documented(text, means):
         assert oracle.paid_by(first, word) == oracle.paid_by(second, word)
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "message"),
-    [
-        ("!(a b) c", 1, "'!' takes guards, not sequences or repetitions"),
-        ("(a*) & b", 6, "'&' takes guards"),
-        ("!!(a+)", 2, "'!' takes guards"),
-        ("a & ", 5, "unexpected end of expression; expected a name"),
-        ("a b)", 4, "found ')'; expected"),
-        ("* a", 1, "found '*'; expected a name"),
-        ("", 1, "unexpected end of expression"),
-    ],
-)
-def test_a_mistake_is_shown_with_a_caret_under_its_place(text, column, message):
-    with pytest.raises(ModelError) as error:
-        regex_automaton(text, Growth())
-    said, shown, caret = str(error.value).split("\n")
-    assert said.startswith(f"regex, column {column}: {message}")
-    assert (shown, caret) == ("    " + text, "    " + " " * (column - 1) + "^")
-
-
 def test_an_empty_trace_never_pays_and_an_expression_without_words_is_warned_of():
     assert RewardMachine.from_regex("a*").expected_rewards([]).tolist() == []
     with pytest.warns(PraemiaWarning, match="no trace satisfies the regex 'a & !a'"):
@@ -120,12 +97,3 @@ def test_expressions_do_not_double_with_every_plus() -> None:
     assert RewardMachine.from_regex("a" + "+" * 60) == RewardMachine.from_regex("a+")
     assert RewardMachine.from_regex("(a+)* b") == RewardMachine.from_regex("a* b")
     assert RewardMachine.from_regex("(a*)+ b") == RewardMachine.from_regex("a* b")
-
-
-@pytest.mark.parametrize("syntax", ["spot", "ltlf2dfa"])
-def test_a_syntax_of_formulas_has_no_meaning_for_a_regex(tmp_path: Path, syntax: str) -> None:
-    with pytest.raises(ParameterError, match=rf"syntax='{syntax}' .* no meaning for a regex"):
-        machine_from("regex", "a b", syntax=syntax)
-    file = tmp_path / "machine.yaml"
-    assert execute(["machine", "a b", "--regex", "--syntax", syntax, "-o", str(file)]) != 0
-    assert not file.exists()

@@ -1,11 +1,9 @@
 """Rules in an order: the first that holds is taken, and ``else`` takes what is left."""
 
-import pytest
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.errors import ModelError
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import ELSE
 from praemia.machines.machine import RewardMachine
@@ -68,13 +66,3 @@ def test_exclusive_guards_stay_short_where_their_products_are_many():
     assert len(str(guard)) < 2 * len(pairs)
     assert guard.holds({"c"})
     assert not guard.holds({"c", "a5", "b5"})
-
-
-def test_a_state_has_one_else():
-    with pytest.raises(ModelError, match="state '0': a second rule on 'else'"):
-        machine([ELSE, parse_guard("a"), ELSE])
-
-
-def test_overlapping_guards_are_an_error_that_names_first_match():
-    with pytest.raises(ModelError, match=r"rules 'a' and 'b' both match the label \{a, b\}.*set first_match=True"):
-        machine([parse_guard("a"), parse_guard("b")])

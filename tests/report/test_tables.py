@@ -14,14 +14,15 @@ from praemia.report.tables import (
     standings_table,
     summary_table,
 )
-from praemia.statistics.series import Study
+
+OURS, THEIRS = ("riverswim-5", PRM), ("riverswim-5", PRODUCT)
 
 
 def test_the_lowest_is_in_bold_only_where_its_interval_says_so() -> None:
     study = studies({})[0]
-    clear = with_finals(study, {(0, 0): [1.0, 1.1] * 4, (0, 1): [3.0, 3.3] * 4})
-    close = with_finals(study, {(0, 0): [1.0, 3.0] * 4, (0, 1): [3.0, 1.5] * 4})
-    few = with_finals(study, {(0, 0): [1.0] * 3, (0, 1): [3.0] * 3})
+    clear = with_finals(study, {OURS: [1.0, 1.1] * 4, THEIRS: [3.0, 3.3] * 4})
+    close = with_finals(study, {OURS: [1.0, 3.0] * 4, THEIRS: [3.0, 1.5] * 4})
+    few = with_finals(study, {OURS: [1.0] * 3, THEIRS: [3.0] * 3})
     assert [clearly_lowest(own.rows["riverswim-5"]) for own in (clear, close, few)] == [0, None, None]
     assert [list(summary_table(own.rows).strong) for own in (clear, close, few)] == [[0], [], []]
 
@@ -38,12 +39,12 @@ def test_pairs_say_who_is_lower_and_what_too_few_runs_are() -> None:
 
 def test_standings_are_by_kind_and_the_first_is_bold_only_if_it_is_clear() -> None:
     study = studies(KIND)[0]
-    kinds = [setting.task.name.split("-")[0] for setting in study.group.settings]
-    settings = tuple(replace(own, kind=kind) for own, kind in zip(study.group.settings, kinds, strict=True))
-    league = Study(replace(study.group, settings=settings, num_yardsticks=1), study.series, study.tasks)
+    tasks = [own.model_copy(update={"kind": name.split("-")[0]}) for name, own in study.group.tasks.items()]
+    part = study.group.part.model_copy(update={"tasks": tasks, "yardsticks": study.group.part.learners[-1:]})
+    league = replace(study, group=replace(study.group, part=part))
     ratios = ratios_to_reference(league)
-    assert list(ratios)[-1] == len(league.titles) - 1  # the yardstick, though its regret is the lowest
-    assert ratios[0].estimate == 1.0
+    assert list(ratios)[-1] == "headroom"  # the yardstick, though its regret is the lowest
+    assert ratios[PRM].estimate == 1.0
     table = standings_table(league)
     assert table.rows[0][0] == "UCRL2-RM-B 0.03"
     assert table.rows[-1][0] == "headroom (knows part of p)"

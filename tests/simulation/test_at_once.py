@@ -10,7 +10,7 @@ import pytest
 from line_walks import Rightwards, arrival, box, walk
 
 import praemia
-from praemia import Run, Task, envs, learners, simulate, solve
+from praemia import Task, envs, learners, simulate, solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.task_world import TaskWorld
 
@@ -101,18 +101,8 @@ def test_plans_that_episodes_start_with_are_valued(name: str) -> None:
     np.testing.assert_allclose(run.plan_values, [value for _, value in Noting.noted], rtol=1e-12)
 
 
-def test_a_stored_run_says_which_regret_it_has(tmp_path: Any) -> None:
-    runs = [simulate(envs.make("riverswim-3"), learner, 20) for learner in (learners.make("psrl"), hasty("psrl"))]
-    for run, is_pathwise in zip(runs, (False, True), strict=True):
-        run.save(tmp_path / "run.npz")
-        read = Run.load(tmp_path / "run.npz")
-        assert read.is_pathwise is is_pathwise
-        assert ("pathwise" in repr(read)) is is_pathwise
-        np.testing.assert_array_equal(read.regret, run.regret)
-
-
 def test_frames_have_the_pathwise_regret() -> None:
-    from praemia.statistics.frames import runs_frame
+    from praemia.experiments.frames import runs_frame
 
     run = simulate(envs.make("riverswim-3"), hasty("psrl"), 30)
     assert runs_frame([run])["regret"][0] == pytest.approx(run.regret[-1])

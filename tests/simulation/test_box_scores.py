@@ -242,7 +242,7 @@ def test_a_comparison_in_a_box_that_is_data_is_kept(tmp_path: Path) -> None:
 
 
 def view_of(own: BlackBox, run: praemia.Run) -> PolicyView:
-    estimate = EstimatedTask.of(own, run)
+    estimate = EstimatedTask(own, run)
     return PolicyView.of(estimate, estimate.policy(run))
 
 

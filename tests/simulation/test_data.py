@@ -125,7 +125,7 @@ def test_a_transition_may_have_several_labels() -> None:
     """A threshold inside a cell: both labels are counted, planned with, merged and saved; nothing is certified."""
     run = simulate(slope(), "random", 60)
     data = run.dataset
-    assert data.labels is not None
+    assert not data.has_one_label_each
     assert len(data.counts) > len(set(zip(*(column.tolist() for column in data.transitions), strict=True)))
     assert data.num_transitions == 60 * 12
     both = data.merge(simulate(slope(), "random", 40, 1).dataset)
@@ -134,10 +134,9 @@ def test_a_transition_may_have_several_labels() -> None:
     assert share[frozenset({"last"})] > 0
     later = simulate(slope(), "headroom", 20, 2, data=both)
     assert later.returns.mean() > run.returns.mean()
-    for function in (praemia.plan_from,):
-        with pytest.raises(ModelError, match=r"needs one label for each \(o, a, o'\).*divide the cells there"):
-            function(data, arrival())
-    assert Dataset.from_episodes([[([0.6], 1, [0.69]), ([0.69], 1, [0.71])]], slope()).labels is not None
+    with pytest.raises(ModelError, match=r"needs one label for each \(o, a, o'\).*divide the cells there"):
+        praemia.plan_from(data, arrival())
+    assert not Dataset.from_episodes([[([0.6], 1, [0.69]), ([0.69], 1, [0.71])]], slope()).has_one_label_each
 
 
 def test_data_with_several_labels_is_read_back(tmp_path: Path) -> None:
@@ -168,16 +167,15 @@ def test_a_log_counts_as_if_it_had_been_played() -> None:
         for o, a, z in steps:
             key = (int(o[0] >= 0.5), a, int(z[0] >= 0.5), z[0] > 0.7)
             counts[key] = counts.get(key, 0) + 1
-    numbers, sets = data.labelled
-    rows = zip(*(column.tolist() for column in (*data.transitions, numbers, data.counts)), strict=True)
-    assert {(o, a, z, bool(sets[label])): count for o, a, z, label, count in rows} == counts
+    rows = zip(*(column.tolist() for column in (*data.transitions, data.labels, data.counts)), strict=True)
+    assert {(o, a, z, bool(data.label_sets[label])): count for o, a, z, label, count in rows} == counts
     assert simulate(slope(), "headroom", 10, data=data).returns.mean() > 0.5
 
 
 def test_a_log_of_a_task_has_its_labels() -> None:
     task = envs.warehouse(2)
     data = Dataset.from_episodes([[(0, 1, 1), (1, 2, 3, {}, False)]], task)
-    assert data.labels_known
+    assert data.labelling == task.mdp.labelling
     assert data.merge(praemia.explore(task, num_episodes=5)).num_episodes == 6
 
 

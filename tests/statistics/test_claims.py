@@ -29,8 +29,8 @@ from stored_runs import (
 )
 
 from praemia import Run
-from praemia.experiments.experiment import Claim
-from praemia.experiments.schema import ClaimPart
+from praemia.experiments.experiment import Group
+from praemia.experiments.schema import ClaimPart, SettingPart
 from praemia.statistics.claims import (
     ANALYSES,
     MAX_RUNS,
@@ -49,6 +49,7 @@ from praemia.statistics.series import Study
 RATIO = Scale.ratio()
 WORDS = ("other is lower", "level", "ours is lower")
 HELD, FAILED, OPEN = True, False, None
+FIRST, SECOND = ("riverswim-5", PRM), ("riverswim-5", PRODUCT)
 
 
 def judge(question: str, interval: Interval, scale: Scale = RATIO) -> bool | None:
@@ -126,7 +127,7 @@ def verdicts(
     changes: Mapping[tuple[str, str], float] | None = None, num_runs: int = 8, exponent: float = 0.1
 ) -> dict[str, Verdict]:
     made = studies({**KIND, **(changes or {})}, num_runs, exponent)
-    return {verdict.claim.part.say: verdict for study in made for verdict in check_claims(study)}
+    return {verdict.claim.say: verdict for study in made for verdict in check_claims(study)}
 
 
 # For each claim of the paper's experiment, regrets with which it must not hold.
@@ -212,7 +213,7 @@ def test_without_runs_and_with_few_runs_nothing_is_decided_and_the_verdict_says_
 
 def test_a_missing_learner_leaves_only_its_own_claims_undecided() -> None:
     there = {key: regret for key, regret in KIND.items() if key != ("warehouse-4", PRODUCT)}
-    found = {v.claim.part.say: v for study in studies(there) for v in check_claims(study)}
+    found = {v.claim.say: v for study in studies(there) for v in check_claims(study)}
     undecided = {say for say, verdict in found.items() if verdict.held is None}
     assert undecided == {
         *("Warehouses: lower regret than UCBVI", "Warehouses: a margin that grows"),
@@ -233,11 +234,10 @@ def test_evidence_names_the_winner_and_counts_them() -> None:
 
 def claimed(study: Study, **part: object) -> Study:
     """Return a study with one claim of its first two learners, on all tasks."""
-    usual = {"say": "claim", "measure": "ratio", "question": "below", "of": study.titles[0]}
-    line = ClaimPart(**{**usual, **part})
-    than = (1,) if line.measure in ("ratio", "difference", "margin growth", "relative growth", "ratio by kind") else ()
-    rows = tuple(sorted({row for row, _ in study.series}))
-    return replace(study, group=replace(study.group, claims=(Claim(line, 0, than, rows),)))
+    claim = ClaimPart(**{"say": "claim", "measure": "ratio", "question": "below", "of": PRM, **part})
+    claim = claim.model_copy(update={"than": [PRODUCT] if claim.is_of_two else [], "on": [*study.rows]})
+    part = study.group.part.model_copy(update={"claims": [claim]})
+    return replace(study, group=replace(study.group, part=part))
 
 
 def one(study: Study, **part: object) -> Verdict:
@@ -246,7 +246,7 @@ def one(study: Study, **part: object) -> Verdict:
 
 
 def pair(first: Sequence[float], second: Sequence[float]) -> Study:
-    return with_finals(studies({})[0], {(0, 0): first, (0, 1): second})
+    return with_finals(studies({})[0], {FIRST: first, SECOND: second})
 
 
 def test_a_threshold_moves_the_value_that_is_compared_with() -> None:
@@ -303,7 +303,7 @@ def test_runs_that_fail_rarely_do_not_make_equal_learners_different() -> None:
     study, decided, careless = studies({})[0], 0, 0
     for _ in range(200):
         samples = rare_failures(rng, 64)
-        made = with_finals(study, {(0, 0): samples[0].tolist(), (0, 1): samples[1].tolist()})
+        made = with_finals(study, {FIRST: samples[0].tolist(), SECOND: samples[1].tolist()})
         held = [one(made, question=question).held for question in ("above", "below")]
         decided += True in held
         interval = quotient_interval(samples, (1, -1), bonferroni_level("above", 1))
@@ -326,9 +326,9 @@ def test_the_next_look_is_the_next_power_of_two_up_to_the_cap(runs: int, then: i
 
 def test_only_open_comparisons_of_open_claims_ask_for_runs() -> None:
     open_claim = one(pair([10.0] * 8, [3.0, 30.0] * 4))
-    assert further_runs([open_claim]) == {(0, 0): 16, (0, 1): 16}
+    assert further_runs([open_claim]) == {FIRST: 16, SECOND: 16}
     longer = one(pair([10.0, 11.0] * 16, [3.0, 30.0, 1.0, 9.0] * 8))
-    assert further_runs([open_claim, longer]) == {(0, 0): 64, (0, 1): 64}
+    assert further_runs([open_claim, longer]) == {FIRST: 64, SECOND: 64}
     assert further_runs([one(pair([1.0] * 8, [3.0] * 8)), replace(open_claim, more_runs_help=False)]) == {}
 
 
@@ -337,22 +337,22 @@ def test_only_open_comparisons_of_open_claims_ask_for_runs() -> None:
 
 def league(regrets: Mapping[str, Sequence[tuple[Sequence[float], Sequence[float]]]]) -> Study:
     """Return a study with tasks of some kinds: for each task, the regrets of the runs of two learners."""
-    study = studies({})[0]
-    cells = [(kind, task) for kind, tasks in regrets.items() for task in tasks]
-    settings = tuple(replace(study.group.settings[0], kind=kind) for kind, _ in cells)
-    group = replace(study.group, settings=settings)
-    bare = Study(group, {}, [f"task {row}" for row in range(len(cells))])
-    return with_finals(bare, {(row, c): task[c] for row, (_, task) in enumerate(cells) for c in (0, 1)})
+    group = studies({})[0].group
+    tasks = {f"{kind} {i}": (kind, pair) for kind, pairs in regrets.items() for i, pair in enumerate(pairs)}
+    parts = [SettingPart(task=name, kind=kind) for name, (kind, _) in tasks.items()]
+    finals = {(name, t): own for name, (_, pair) in tasks.items() for t, own in zip((PRM, PRODUCT), pair, strict=True)}
+    cells = {cell: group.cells["riverswim-5", cell[1]] for cell in finals}
+    return with_finals(Study(Group(group.part.model_copy(update={"tasks": parts}), cells), {}), finals)
 
 
 def test_every_kind_counts_once_in_a_ratio_by_kind() -> None:
     study = league({"lake": [([2.0, 2.0], [1.0, 1.0])] * 4, "queue": [([8.0, 8.0], [1.0, 1.0])] * 2})
-    assert ratio_by_kind(study, 0, 1, range(6), 0.95).estimate == pytest.approx(4.0)
+    assert ratio_by_kind(study, PRM, PRODUCT, study.rows, 0.95).estimate == pytest.approx(4.0)
 
 
 def test_a_task_without_regret_counts_as_a_hundredth_of_an_optimal_episode() -> None:
     study = league({"lake": [([0.0] * 2, [1.0] * 2)]})
-    assert math.exp(log_regret(study.series[0, 0])) == pytest.approx(0.01)
+    assert math.exp(log_regret(study.series["lake 0", PRM])) == pytest.approx(0.01)
 
 
 def test_over_kinds_tasks_are_the_sample_and_two_runs_of_each_are_enough() -> None:
@@ -377,9 +377,9 @@ def test_the_worst_run_is_measured_in_means_and_the_median_over_tasks_decides() 
 
 def test_a_run_that_still_loses_at_its_end_has_not_converged() -> None:
     study = studies({("riverswim-5", PRM): 500.0}, exponent=1.0)[0]
-    assert all(map(did_not_converge, study.series[0, 0].runs))
+    assert all(map(did_not_converge, study.series[FIRST].runs))
     settled = studies({("riverswim-5", PRM): 500.0}, exponent=0.1)[0]
-    assert not any(map(did_not_converge, settled.series[0, 0].runs))
+    assert not any(map(did_not_converge, settled.series[FIRST].runs))
     for made, held in ((settled, True), (study, False)):
-        many = replace(made, series={(0, 0): replace(made.series[0, 0], runs=made.series[0, 0].runs * 100)})
+        many = replace(made, series={FIRST: replace(made.series[FIRST], runs=made.series[FIRST].runs * 100)})
         assert one(many, measure="not converged", question="no more", threshold=0.01).held is held

@@ -37,7 +37,7 @@ def test_a_black_box_is_changed_as_a_task_is() -> None:
     assert box.done_states == frozenset()  # cached: the changed one has its own
     other = box.with_discount(0.5).with_horizon(None)
     assert (other.max_steps, box.max_steps) == (40, 9)
-    assert other.with_until_done().done_states == MACHINE.settled_states
+    assert other.with_until_done().done_states == MACHINE.terminal_states
     run = praemia.simulate(other.with_until_done(), "ucbvi-prm", num_episodes=3)
     assert (run.discount, run.until_done) == (0.5, True)
 

@@ -46,7 +46,7 @@ def log_of_subsets(num_observations: int) -> float:
 
 
 def ordered_sum(values: ArrayLike, axis: int = -1) -> Any:
-    """Return the sum along an axis, from 0 on and one after the other, as a loop in a kernel adds; NumPy's is pairwise.
+    """Return the sum along an axis, added in order as in a loop; NumPy's sum is pairwise.
 
     Examples
     --------

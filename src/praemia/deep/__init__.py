@@ -20,13 +20,13 @@ __all__ = ["counterfactual_replay"]
 def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[str, Any]:
     """Return the arguments that give DQN, SAC, TD3 or DDPG a replay buffer with counterfactual experience.
 
-    Whenever a step is stored, so is what it would have been in every other machine state, of all machines if there are
-    several: the same action and the same move of the environment, with the machine's next state and reward sampled for
-    that state, and terminated if the episode would have ended there (``until_done``). Stage rewards and shaping are
-    those of that state. A time limit does not count as termination, as always in stable-baselines3.
+    Each step is also stored for every other machine state, of all machines if there are several: with the same action
+    and the same move of the environment, the machine's next state and reward sampled for that state, and terminated if
+    the episode would have ended there (``until_done``). Stage rewards and shaping are those of that state. A time limit
+    does not count as termination, as always in stable-baselines3.
 
-    Among the arguments is ``n_steps=1``, because counterfactual steps do not follow each other: a learner to which
-    another number is given is refused by Python.
+    Among the arguments is ``n_steps=1``, because counterfactual steps are not consecutive: passing another number too
+    is a TypeError.
 
     ``buffer_size`` counts everything stored: with M machine states a buffer of a million holds a million / M
     steps of the environment. ``learning_starts`` and ``train_freq`` count steps of the environment, as always.
@@ -36,7 +36,7 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
     env : a ``praemia.MachineWrapper`` or a ``praemia.envs.TaskEnv``, perhaps within other wrappers, or a vector
         environment of stable-baselines3 made of such. Wrappers around it must leave rewards and the machine state in
         the observations alone; ``gymnasium.wrappers.FlattenObservation`` may be the outermost one.
-    seed : of the machine's moves in steps that did not happen, which have a generator for themselves.
+    seed : of the generator for the machine's moves in counterfactual steps.
 
     Examples
     --------

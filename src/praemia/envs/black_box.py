@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from praemia.envs.box_cells import MAX_SIZE
 from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
-from praemia.errors import ModelError, require_whole
+from praemia.errors import EnvironmentFailure, ModelError, PraemiaError, came_from_interrupt, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import BaseTask
@@ -37,17 +37,18 @@ class BlackBox(BaseTask):
     ----------
     env : the environment. Finite spaces need nothing more: Discrete, MultiDiscrete, MultiBinary, Tuple, Dict.
     labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms; a
-        dictionary from next observations to propositions, or from propositions to functions that tell whether they
+        dictionary from next observations to propositions, or from propositions to functions that return whether they
         hold; ``praemia.labels.predicates``; or the key of ``info`` that holds the propositions. One proposition may be
         given as text.
     encode : a function from an observation to an integer, or to something hashable, which gets an index when it first
-        appears in a run; needed for all other observations. Learners that need labels of steps not taken are refused.
+        appears in a run; needed for all other observations. Learners that need the labels of untaken steps then raise
+        an error.
     num_observations : the maximum number of values of ``encode``. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
-    discount : γ; a reward at step h counts γ^h times. With one below 1 the horizon may be None, as in a ``Task``.
+    discount : γ; a reward at step h counts γ^h times. If it is below 1, the horizon may be None, as in a ``Task``.
     until_done : whether an episode ends once no further reward, positive or negative, is possible.
-    name : the environment's, if it is not given.
-    written : of a box from a task file, the file's own words for the environment: the key ``gymnasium``.
+    name : by default, that of the environment.
+    written : the entry ``gymnasium`` of the task file that the box was loaded from.
 
     Examples
     --------
@@ -118,18 +119,18 @@ class BlackBox(BaseTask):
 
     @property
     def is_encoded(self) -> bool:
-        """Whether an index does not determine the observation: labels are known for steps taken alone."""
+        """Whether an index may stand for several observations; labels are then known only for steps taken."""
         return self.encode is not None
 
     def for_run(self, codes: Mapping[Hashable, int] | None = None) -> BlackBox:
-        """Return the same box with indices of its own, for one run; ``codes`` are those that it begins with."""
+        """Return the box with its own indices, for one run; ``codes`` are the initial ones."""
         fresh = copy(self)
         fresh.__dict__["observations"] = self.observations.for_run(codes)
         return fresh
 
     @property
     def labelling(self) -> Labelling:
-        """The labels of all transitions, for learners that need those of steps not taken; ``info`` is then empty."""
+        """The labels of all transitions, for learners that need those of untaken steps; ``info`` is then empty."""
         return Labelling(function=self._label_without_info)
 
     def _label_without_info(self, o: int, a: int, z: int) -> Label:
@@ -142,23 +143,29 @@ class BlackBox(BaseTask):
             ) from missing
 
     def needs_info(self, o: int, a: int, z: int, label: Label) -> bool:
-        """Tell whether a step, which has a label, would have another one without ``info``, or none."""
+        """Return whether the label of a step depends on ``info``."""
         try:
             return self._label_without_info(o, a, z) != label
         except Exception:  # the user's function may not be made for this
             return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the index of an observation, and the observation as labels see it."""
+        """Return the index of an observation, and the observation that labels are computed from."""
         o = self.observations.number(observed)
         return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
     def shown(self, observed: Any) -> Any:
-        """Return an observation as labels see it, whether or not it has an index."""
+        """Return the observation that labels are computed from, whether or not it has an index."""
         return copied(observed) if self.is_encoded else self.observe(observed)[1]
 
+    def fail(self, error: Exception, where: str = "") -> NoReturn:
+        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
+        if isinstance(error, PraemiaError) or came_from_interrupt(error):
+            raise error
+        raise EnvironmentFailure(f"{self.name!r} failed{where}: {type(error).__name__}: {error}") from error
+
     def step_name(self, o: int, a: int, z: int) -> str:
-        """Write a step (o, a, o') with the names of its parts."""
+        """Return a step (o, a, o') as text, with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
 
 

@@ -106,10 +106,9 @@ def cells(
     Parameters
     ----------
     space : the Box.
-    bins : into how many parts each of its numbers is divided, one for all or one for each; a list of increasing numbers
-        says where to divide. A number without finite bounds needs such a list. What lies outside is in the outermost
-        cell.
-    names, units : a name and a unit for each of its numbers, for pictures.
+    bins : the number of bins of each variable, one for all or one for each; or a list of increasing bin edges, which an
+        unbounded variable needs. Values outside are in the outermost bin.
+    names, units : a name and a unit for each variable, for pictures.
 
     Examples
     --------
@@ -163,7 +162,7 @@ def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64
         edges = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError):
         edges = np.array(np.nan)
-    if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(np.diff(edges) <= 0.0):
+    if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(edges[1:] <= edges[:-1]):
         raise ParameterError(f"bins[{place}]={bins!r}; expected an integer, or increasing numbers to divide at")
     return edges
 

@@ -49,7 +49,7 @@ def riverswim(size: int = 5, horizon: int | None = None) -> Task:
 
 
 def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
-    """Patrol a river whose right end is noticed 4 times in 5; the horizon is 2 · size unless it is given.
+    """Patrol a river whose right end is detected with probability 0.8; the horizon is 2 · size unless it is given.
 
     "right-end" is then the move to the last observation.
 
@@ -192,12 +192,12 @@ def flower_machine(loop: int = 20) -> RewardMachine:
 
 
 def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
-    """Patrol between the far corners of two rooms that a door joins.
+    """Patrol between the far corners of two rooms connected by a door.
 
     A grid of odd size with outer walls and one inner wall, upright in the middle, with a door in its middle. Episodes
     start in corner A, (1, 1); corner B is opposite. Moves slip as in every grid here; there is no *stay*. Labels are
-    those of the cell that is being *left*. The machine rewards corner A with 1, then corner B with 1, then asks for the
-    door before corner A has a reward again. The horizon is 6 · size unless it is given.
+    those of the cell that is being *left*. Corner A has a reward of 1, then corner B has; then the door must be visited
+    before corner A has a reward again. The horizon is 6 · size unless it is given.
 
     Examples
     --------

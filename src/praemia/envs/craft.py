@@ -38,7 +38,7 @@ TASKS = {  # formulas about the past; the reward comes when one first holds
 
 
 def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
-    """Gather materials on a large open map, made from a seed, and make things from them at the right places.
+    """Gather materials on a large open map, generated from a seed, and craft things from them.
 
     Examples
     --------

@@ -125,11 +125,16 @@ def random_task(
     branching: int = 3,
     propositions: int = 3,
 ) -> Task:
-    """Sample a task with given sizes: the same arguments always give the same task.
+    """Generate a task of given sizes; the same arguments always give the same task.
 
-    A pair (o, a) leads to ``branching`` uniform observations, some of which may coincide, with probabilities from a
-    flat Dirichlet distribution. Arriving at an observation makes each of the ``propositions`` true with probability
-    1/4; the first one is always true at the last observation, so that something can happen.
+    Parameters
+    ----------
+    observations, actions, machine_states, horizon : O, A, M and H.
+    seed : an integer from 0.
+    branching : a pair (o, a) leads to this number of uniformly sampled observations, some of which may coincide, with
+        probabilities from a flat Dirichlet distribution.
+    propositions : their number. Each is true at an observation with probability 1/4 (sampled once), and the first one
+        always at the last observation.
 
     Examples
     --------

@@ -27,10 +27,10 @@ def grid(
 ) -> Task:
     """Make a task from a map.
 
-    ``#`` is a wall and ``.`` is floor. Episodes start on ``S``; with several, each is as likely. A cell ``>``, ``<``,
-    ``^`` or ``v`` can be left in this direction only, and ``~`` not at all. A row or a column of ``|``, ``-`` and ``+``
-    alone is a line between cells: thin walls, and doors in them. Observations are the cells that are not walls, row by
-    row, called ``r,c``.
+    ``#`` is a wall and ``.`` is floor. Episodes start on ``S``; several are equally likely. A cell ``>``, ``<``, ``^``
+    or ``v`` can be left in this direction only, and ``~`` not at all. A row or a column of ``|``, ``-`` and ``+`` alone
+    is a line between cells: thin walls, and doors in them. Observations are the cells that are not walls, row by row,
+    called ``r,c``.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ def grid(
     rooms : a letter -> the propositions of the room it stands in, true in every cell of the room; walls and doors
         (``+``) separate rooms.
     start : the letter of the cells in which episodes start, in place of ``S``.
-    slip : the probabilities with which a move goes as meant, to the right of that, to the left of it, nowhere; or one
+    slip : the probabilities that a move goes as intended, to the right of that, to the left of it, nowhere; or one
         number, the probability of going to a side, half of it to each. A move that is not possible stays.
     stay : whether there is a fifth action, which never slips.
-    slip_when_blocked : whether a move that is blocked as meant can still slip to a side; otherwise it stays.
+    slip_when_blocked : whether a move whose intended direction is blocked can still slip to a side; otherwise it stays.
 
     Raises
     ------

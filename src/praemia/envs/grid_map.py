@@ -142,7 +142,7 @@ class GridMap:
         return dict(sorted(labels.items()))
 
     def explains(self, letter: str) -> bool:
-        """Tell whether a letter is one of the legend or of the rooms."""
+        """Return whether a letter is one of the legend or of the rooms."""
         return letter in self.legend or letter in self.rooms
 
     def _as_usual(self, *characters: str) -> list[str]:
@@ -187,7 +187,7 @@ class GridMap:
         )
 
     def makes(self, mdp: LabeledMDP) -> bool:
-        """Tell whether an MDP is what the map makes; one that it only shows may differ."""
+        """Return whether an MDP is what the map makes; one that it only shows may differ."""
         own = self.mdp()
         rules = [set(part.labelling.rules) for part in (own, mdp) if part.labelling.by_rules]
         return len(rules) == 2 and rules[0] == rules[1] and own.has_transitions_of(mdp)

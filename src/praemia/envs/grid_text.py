@@ -91,7 +91,7 @@ def read_letters(key: str, letters: object) -> dict[str, tuple[str, ...]]:
 
 
 def is_letter(text: object) -> bool:
-    """Tell whether something is a single character that can be seen."""
+    """Return whether something is a single character that can be seen."""
     return isinstance(text, str) and len(text) == 1 and text.isprintable() and not text.isspace()
 
 

@@ -28,9 +28,8 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     Observations are ``{"observation": o, "machine_state": m}``. Rewards are sampled from the machine's reward
     distributions. An episode is truncated after the task's horizon and terminated where the task ends it, with
-    ``until_done`` also where the machine is done; steps after an end of the task go nowhere and have no reward.
-    ``info`` holds the ``label`` of the transition, a sorted tuple of propositions. Randomness comes from
-    ``reset(seed=…)`` alone.
+    ``until_done`` also where the machine is done; further steps change nothing and have reward 0. ``info`` holds the
+    ``label`` of the transition, a sorted tuple of propositions. Randomness comes from ``reset(seed=…)`` alone.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
 
     Parameters
     ----------
-    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``. Wrappers that change observations, actions or what
-        happens are refused, because the table does not know of them.
+    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``. Wrappers that change observations, actions or
+        transitions are an error, because the table ignores them.
     labels : a function (o, a, o') → propositions, or a dictionary, from next observations to propositions or from
         propositions to functions, in the environment's own terms; predicates (``praemia.labels``); or label rules,
         which name observations and actions by their indices, from 0.
@@ -228,12 +228,12 @@ class GymnasiumMap(Picture):
     options: Mapping[str, Any]
 
     def makes(self, mdp: LabeledMDP) -> bool:
-        """Tell whether an environment made again has the transitions of an MDP; a random map is another each time."""
+        """Return whether an environment made again has the transitions of an MDP; a random map is another each time."""
         return opens_no_files(self.id) and from_gymnasium(self.id, [], **self.options).has_transitions_of(mdp)
 
 
 def opens_no_files(env_id: str) -> bool:
-    """Tell whether an environment is one of Gymnasium's tables, none of whose options is the name of a file."""
+    """Return whether an environment is one of Gymnasium's tables, none of whose options is the name of a file."""
     import gymnasium
 
     spec = gymnasium.registry.get(env_id)

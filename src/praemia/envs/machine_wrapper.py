@@ -58,7 +58,7 @@ class MachineView:
         self.initials = [i + m.index[m.initial] for i, m in zip(self._firsts, machines, strict=True)]
         self.space = with_machine_state(inner, len(self.states))
         done = zip(self._firsts, machines, strict=True) if until_done else ()
-        self.done_states = frozenset(first + m for first, machine in done for m in machine.settled_states)
+        self.done_states = frozenset(first + m for first, machine in done for m in machine.terminal_states)
         with located("shaping"):
             potentials = [np.zeros(m.num_states) if shaping is None else m.potential(shaping) for m in machines]
         self.potentials = np.concatenate(potentials)
@@ -123,14 +123,14 @@ def as_machines(machine: object) -> tuple[RewardMachine, ...]:
 
 
 class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Play a machine along with an environment of any spaces; its rewards are the rewards.
+    """Run a machine alongside an environment with any spaces, and return its rewards.
 
-    An observation is ``{"observation": …, "machine_state": m}``; an environment whose observations are dictionaries
-    keeps its own entries. ``gymnasium.wrappers.FlattenObservation`` makes one vector of it, and
-    ``gymnasium.wrappers.TimeAwareObservation`` shows the step. ``info`` holds the ``label`` of the step, a sorted
-    tuple, the ``machine_state`` by name, and in ``environment`` the step without the machine: the ``reward``,
-    ``terminated`` and ``truncated``. The environment samples the random numbers that it would sample alone; the machine
-    has its own, from the same seed. Once an episode has ended the machine stays, and its reward is 0.
+    An observation is ``{"observation": …, "machine_state": m}``; if observations are dictionaries, ``machine_state`` is
+    added to them. ``gymnasium.wrappers.FlattenObservation`` makes one vector of it, and
+    ``gymnasium.wrappers.TimeAwareObservation`` adds the step. ``info`` holds the ``label`` of the step, a sorted tuple,
+    the ``machine_state`` by name, and in ``environment`` the step without the machine: the ``reward``, ``terminated``
+    and ``truncated``. The environment samples the same random numbers as without the machine, which has a generator
+    with the same seed. Once an episode has ended the machine stays, and its reward is 0.
 
     Parameters
     ----------
@@ -138,15 +138,15 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     labels : the labels of steps, in any of the forms that ``BlackBox`` takes.
     machine : the machine, or several of which one is sampled at each reset. ``info["machine"]`` is then its index, and
         ``machine_state`` an index into the states of all machines, one machine after the other.
-    horizon : truncate episodes after so many steps; None: leave that to the environment.
+    horizon : truncate episodes after this number of steps; None: leave that to the environment.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
     until_done : terminate an episode once no further reward, positive or negative, is possible.
     record : a file or a list; the labels and rewards of every episode are added to it, rewards without shaping.
     shaping : γ: add γ·Φ(m') − Φ(m) to each reward, Φ = ``machine.potential(γ)``; Φ(m') counts as 0 where the episode
         terminates. The policies that are optimal for the discount γ stay so.
     stage_rewards : functions (observation, action, next observation, info) → number that are added to the machine's
-        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which comes first.
-        ``info["stage_rewards"]`` has the value of each.
+        reward: by the name of a state, for steps that begin in it, or by an edge (state, target), which takes
+        precedence. ``info["stage_rewards"]`` has the value of each.
 
     Examples
     --------

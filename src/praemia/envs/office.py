@@ -141,8 +141,8 @@ def office(errand: str = "coffee-and-mail", horizon: int | None = None) -> Task:
 
     The office of Toro Icarte et al. (2018), with moves that slip and without *stay*; episodes start at ``S``. Bring
     ``coffee``, ``mail`` or ``coffee-and-mail`` to the office, once, for a reward of 1; or ``patrol`` the places A, B, C
-    and D in this order, each round for a reward of 1. A coffee machine works with probability 0.8. The horizon is that
-    of ``HORIZONS`` unless it is given.
+    and D in this order, each round for a reward of 1. A coffee machine works with probability 0.8. The default horizon
+    depends on the errand.
 
     Examples
     --------

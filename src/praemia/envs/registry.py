@@ -134,7 +134,7 @@ def make(name: str, **params: Any) -> Task:
 
 
 def names() -> list[str]:
-    """Return built-in names, a few for every family.
+    """Return names of built-in tasks, a few for each family.
 
     Examples
     --------

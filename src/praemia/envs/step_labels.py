@@ -38,13 +38,13 @@ class StepLabeller:
     def __init__(
         self, labels: LabelsOfSteps, machine: RewardMachine, observations: Any = None, actions: Any = None
     ) -> None:
-        function, table, self.declared = read_labels(labels)
+        given, self.declared = read_labels(labels)
         self._propositions, self.met = machine.propositions, {frozenset[str]()}
         if isinstance(labels, Predicates):
             self.declared = labels.propositions
             if observations is not None:
                 labels.require_spaces(observations, actions)
-        self._function = function or _by_next(table or {}, observations)
+        self._function = _by_next(given, observations) if isinstance(given, Mapping) else given
         as_label(sorted(self.declared or ()), "labels: their dictionary", self._propositions)
 
     def __call__(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import FileError, ParameterError, PraemiaError, unknown_name
 from praemia.experiments import BUILT_IN
-from praemia.experiments.experiment import NUM_EPISODES, NUM_RUNS, Claim, Experiment, Group, Setting
-from praemia.experiments.jobs import LearnerChoice, TaskText
+from praemia.experiments.experiment import Experiment, Group, distinct_names
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.schema import ClaimPart, ExperimentPart, GroupPart, LearnerPart, SettingPart
 from praemia.files.resolving import looks_like_file
 from praemia.files.source import Source, parse_source, read_source, validate
 from praemia.learners.external import names_a_file
 
+NUM_RUNS, NUM_EPISODES = 16, 10_000  # where a file says nothing
 MAX_NUMBERS = 10_000  # of a range in the name of a task
 _RANGE = re.compile(r"\{([0-9]{1,9})\.\.([0-9]{1,9})\}")
 
 Place: TypeAlias = tuple[str | int, ...]  # in a file
+Choices: TypeAlias = Sequence[LearnerChoice]
+Row: TypeAlias = tuple[SettingPart, TaskText]  # all that the file says of a task, under the name that it has there
 
 
 class Changes(NamedTuple):
@@ -77,65 +80,84 @@ class _Reader:
 
     def experiment(self) -> Experiment:
         """Return the experiment: its groups, and one more for tasks that only the user names."""
-        part, changes = validate(self.source, ExperimentPart), self.changes
+        part = validate(self.source, ExperimentPart)
         title = part.title or Path(self.source.name).stem
-        new_learners = [LearnerChoice.of(name) for name in _unknown(changes.learners, _learner_names(part))]
-        names = _unknown(changes.tasks, _task_names(part)) if changes.tasks else []
-        new_tasks = [TaskText.of(name) for name in names]
-        shared = {key: value for key, value in part if value is not None and key not in ("title", "groups")}
-        groups = []
-        for place, own in enumerate(part.groups or [part]):
-            path: Place = () if part.groups is None else ("groups", place)
-            with self.source.at(*path):
-                given = own.model_copy(update={key: value for key, value in shared.items() if _lacks(own, key)})
-                if given.tasks is None or given.learners is None:
-                    raise FileError("expected tasks and learners")
-                groups.append(self._group(path, given, title, new_learners))
-        if new_tasks:
-            length = self._length(GroupPart(), SettingPart(task=""))
-            settings = tuple(Setting(task, groups[0].choices, *length) for task in new_tasks)
-            own_title = "Tasks of one's own"
-            groups.append(replace(groups[0], title=own_title, settings=settings, claims=(), against="", source=""))
+        parts = [
+            (path, own, [*self._rows(path, own)], self._lists(path, own)) for path, own in self._parts(part, title)
+        ]
+        known = {name for *_, lists in parts for own in chain(*lists) for name in (own.title, own.name)}
+        new = [LearnerChoice.of(name) for name in dict.fromkeys(self.changes.learners) if name not in known]
+        groups = [self._group(*own, new) for own in parts]
+        known = {name for _, _, rows, _ in parts for item, task in rows for name in (item.task, task.name)}
+        if names := [name for name in dict.fromkeys(self.changes.tasks) if name not in known]:
+            path, first, _, lists = parts[0]
+            lacking = dict.fromkeys(("against", "source", "episodes", "steps", "test_every"))
+            own = first.model_copy(update={"title": "Tasks of one's own", "claims": [], **lacking})
+            rows = [self._row(own, SettingPart(task=name), name, TaskText.of(name)) for name in names]
+            groups.append(self._group(path, own, rows, lists, new))
         return Experiment(title, tuple(groups))
 
-    def _group(self, path: Place, part: GroupPart, title: str, new_learners: Sequence[LearnerChoice]) -> Group:
-        changes, lists = self.changes, {"learners": part.learners, "others": part.others, "yardsticks": part.yardsticks}
-        learners, others, yardsticks = (self._choices((*path, key), own or ()) for key, own in lists.items())
-        choices = (*learners, *others, *new_learners, *yardsticks)
+    def _parts(self, whole: ExperimentPart, title: str) -> Iterator[tuple[Place, GroupPart]]:
+        """Yield the groups of a file and their places; each takes from the file what it lacks."""
+        shared = {key: value for key, value in whole if key in whole.model_fields_set - {"title", "groups"}}
+        lengths = {"episodes", "steps"}  # one does not stand beside the other
+        for place, own in enumerate(whole.groups or [whole]):
+            path: Place = ("groups", place) if whole.groups else ()
+            given = own.model_fields_set | (lengths if own.model_fields_set & lengths else set())
+            taken = {key: value for key, value in shared.items() if key not in given}
+            part = own.model_copy(update={"title": own.title or title, **taken})
+            if not part.tasks or not part.learners:
+                raise FileError(f"{self.source.spot(path, column=False)}: expected tasks and learners")
+            yield path, part
+
+    def _group(
+        self, path: Place, part: GroupPart, rows: Sequence[Row], lists: Sequence[Choices], new: Choices
+    ) -> Group:
+        """Return a group with everything written out; ``new`` learners play beside those of the file."""
+        changes, (learners, others, yardsticks) = self.changes, lists
+        players = [*learners, *(choice for choice in new if choice not in chain(*lists))]
+        choices = [*players, *others, *yardsticks]
         with self.source.at(*path, "learners"):
             _require_distinct(choices)
-        settings = [self._setting(part, *own, choices) for own in self._tasks(path, part)]
-        on_request = range(len(learners), len(learners) + len(others))
-        usual = [column for column in range(len(choices)) if column not in on_request]
-        named = [
-            c for c, own in enumerate(choices) if own in new_learners or {own.title, own.name} & {*changes.learners}
-        ]
-        players = usual[: len(usual) - len(yardsticks)]
+        named = [c for c in choices if c in new or not {c.title, c.name}.isdisjoint(changes.learners)]
+        playing = [choice.title for choice in (named if changes.learners else [*players, *yardsticks])]
+        lengths = [(task.digest, item.episodes, item.steps) for item, task in rows]
+        row_of = dict(zip(distinct_names([task.name for _, task in rows], lengths), rows, strict=True))
+        titles = [choice.title for choice in players], [choice.title for choice in choices]
+        with self.source.at(*path, "tasks"):
+            _require_known("learner", chain.from_iterable(item.parameters for item, _ in rows), titles[1])
+        written = {
+            "tasks": [item.model_copy(update={"task": name, "title": name}) for name, (item, _) in row_of.items()],
+            "learners": [*map(_written, players)],
+            "others": [*map(_written, others)],
+            "yardsticks": [*map(_written, yardsticks)],
+            "episodes": None,
+            "steps": None,
+            "runs": changes.runs or part.runs or NUM_RUNS,
+            "seed": part.seed or 0 if changes.seed is None else changes.seed,
+            "claims": [
+                self._claim((*path, "claims", place), own, *titles, row_of) for place, own in enumerate(part.claims)
+            ],
+        }
         return Group(
-            part.title or title,
-            choices,
-            tuple(settings),
-            changes.runs or part.runs or NUM_RUNS,
-            part.seed or 0 if changes.seed is None else changes.seed,
-            bool(part.tuning),
-            tuple(
-                self._claim((*path, "claims", place), own, choices, players, settings)
-                for place, own in enumerate(part.claims or ())
-            ),
-            len(yardsticks),
-            part.against or "",
-            part.source or "",
-            tuple(usual),
-            tuple(named if changes.learners else usual),
+            part.model_copy(update=written),
+            {(name, choice.title): _job(part, *row, choice) for name, row in row_of.items() for choice in choices},
+            [
+                (name, title)
+                for name, (item, task) in row_of.items()
+                for title in playing
+                if not changes.tasks or not {item.task, task.name}.isdisjoint(changes.tasks)
+            ],
         )
 
-    def _choices(self, path: Place, parts: Iterable[str | LearnerPart]) -> list[LearnerChoice]:
-        """Return the learners of a list, one for each point of a grid."""
-        found = []
-        for place, item in enumerate(parts):
-            with self.source.at(*path, place):
-                found += self._grid(LearnerPart(learner=item) if isinstance(item, str) else item)
-        return found
+    def _lists(self, path: Place, group: GroupPart) -> list[Choices]:
+        """Return the learners that play, those on request, and the yardsticks: one for each point of a grid."""
+        lists: dict[str, list[LearnerChoice]] = {"learners": [], "others": [], "yardsticks": []}
+        for key, found in lists.items():
+            for place, part in enumerate(getattr(group, key)):
+                with self.source.at(*path, key, place):
+                    found += self._grid(part)
+        return [*lists.values()]
 
     def _grid(self, part: LearnerPart) -> list[LearnerChoice]:
         extra, name = part.model_extra or {}, part.learner
@@ -151,13 +173,20 @@ class _Reader:
             name = str(self.folder / name)
         return [LearnerChoice.of(name, part.title, **own) for own in grid]
 
-    def _tasks(self, path: Place, group: GroupPart) -> Iterator[tuple[SettingPart, str, TaskText]]:
-        """Yield the tasks of a group with their names, one for each number of a range."""
-        for place, item in enumerate(group.tasks or ()):
-            part = SettingPart(task=item) if isinstance(item, str) else item
+    def _rows(self, path: Place, group: GroupPart) -> Iterator[Row]:
+        """Yield the tasks of a group, one for each number of a range."""
+        for place, part in enumerate(group.tasks):
             with self.source.at(*path, "tasks", place):
                 for name in _numbered(part.task):
-                    yield part, name, self._task(name, part, group)
+                    yield self._row(group, part, name, self._task(name, part, group))
+
+    def _row(self, group: GroupPart, part: SettingPart, name: str, task: TaskText) -> Row:
+        """Write a task out; a run is as long as the user says, else the task, else the group."""
+        given = [(own.episodes, own.steps) for own in (part, group) if own.episodes or own.steps]
+        episodes, steps = given[0] if given else (NUM_EPISODES, None)
+        if self.changes.episodes is not None:
+            episodes, steps = self.changes.episodes, None
+        return part.model_copy(update={"task": name, "text": task.text, "episodes": episodes, "steps": steps}), task
 
     def _task(self, name: str, part: SettingPart, group: GroupPart) -> TaskText:
         own = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in part.changes.items())
@@ -174,45 +203,36 @@ class _Reader:
         task = TaskText.of(name, self.allow_code, **changes)
         return replace(task, name=label or task.name)
 
-    def _setting(
-        self, part: GroupPart, item: SettingPart, name: str, task: TaskText, choices: Sequence[LearnerChoice]
-    ) -> Setting:
-        num_episodes, num_steps = self._length(part, item)
-        return Setting(
-            task,
-            tuple(_adjusted(choice, item.parameters.get(choice.title)) for choice in choices),
-            num_episodes,
-            num_steps,
-            part.test_every if num_steps else None,
-            item.kind or "",
-            item.published,
-            is_chosen=not self.changes.tasks or not {name, task.name}.isdisjoint(self.changes.tasks),
-        )
-
-    def _length(self, group: GroupPart, task: SettingPart) -> tuple[int | None, int | None]:
-        """Return the episodes or the steps of a run: the user's, else the task's, else the group's."""
-        if self.changes.episodes is not None:
-            return self.changes.episodes, None
-        given = [(part.episodes, part.steps) for part in (task, group) if part.episodes or part.steps]
-        return given[0] if given else (NUM_EPISODES, None)
-
     def _claim(
-        self,
-        path: Place,
-        part: ClaimPart,
-        choices: Sequence[LearnerChoice],
-        players: Sequence[int],
-        settings: Sequence[Setting],
-    ) -> Claim:
-        """Find the rows and columns that a claim is about: all learners and all tasks, where it names none."""
-        titles, names = [choice.title for choice in choices], [setting.task.name for setting in settings]
+        self, path: Place, part: ClaimPart, players: Sequence[str], titles: Sequence[str], rows: Mapping[str, Row]
+    ) -> ClaimPart:
+        """Write out the learners and the tasks that a claim is about: all, where it names none."""
         with self.source.at(*path):
-            of = _place("learner", part.of, titles)
-            others = [column for column in players if column != of]
-            than = others if part.than is None else [_place("learner", name, titles) for name in part.than]
-            rows = range(len(names)) if part.on is None else [_place("task", name, names) for name in part.on]
-            _require_regret([settings[row].task for row in rows])
-        return Claim(part, of, tuple(than) if part.is_of_two else (), tuple(rows))
+            _require_known("learner", [part.of, *part.than], titles)
+            _require_known("task", part.on, rows)
+            others = [title for title in players if title != part.of] if part.is_of_two else []
+            whole = part.model_copy(update={"than": part.than or others, "on": part.on or [*rows]})
+            _require_regret(rows[name][1] for name in whole.on)
+        return whole
+
+
+def _written(choice: LearnerChoice) -> LearnerPart:
+    """Return a learner as a file writes it out; values that are lists stand in a grid of one point."""
+    parameters = {key: [value] if isinstance(value, list) else value for key, value in choice.parameters.items()}
+    return LearnerPart(learner=choice.name, title=choice.title, origin=choice.origin or None, **parameters)
+
+
+def _job(group: GroupPart, item: SettingPart, task: TaskText, choice: LearnerChoice) -> Job:
+    """Return what a learner plays in a row, but for the seed."""
+    learner = _adjusted(choice, item.parameters.get(choice.title))
+    test_every = group.test_every if item.steps else None
+    return Job(task, learner, item.episodes, (), num_steps=item.steps, test_every=test_every)
+
+
+def _require_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise unknown_name(what, name, known)
 
 
 def _require_regret(tasks: Iterable[TaskText]) -> None:
@@ -223,28 +243,6 @@ def _require_regret(tasks: Iterable[TaskText]) -> None:
                 f"a claim compares regrets, and that in the black box {task.name!r} is not known; name the claim's "
                 "tasks with 'on', without it"
             )
-
-
-def _lacks(group: GroupPart, key: str) -> bool:
-    """Return whether a group takes a key from the file: one length does not stand beside the other."""
-    lengths = ("episodes", "steps")
-    return getattr(group, key) is None and not (key in lengths and any(getattr(group, own) for own in lengths))
-
-
-def _learner_names(part: ExperimentPart) -> set[str]:
-    lists = [own for group in (part, *(part.groups or ())) for own in (group.learners, group.others, group.yardsticks)]
-    items = [item for own in lists for item in own or ()]
-    return {name for item in items for name in ((item,) if isinstance(item, str) else (item.learner, item.title or ""))}
-
-
-def _task_names(part: ExperimentPart) -> set[str]:
-    lists = [part.tasks, *(group.tasks for group in part.groups or ())]
-    parts = [SettingPart(task=item) if isinstance(item, str) else item for own in lists for item in own or ()]
-    return {name for item in parts for name in (*_numbered(item.task), item.title or "")}
-
-
-def _unknown(names: Iterable[str], known: set[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if name not in known]
 
 
 def _numbered(name: str) -> list[str]:
@@ -258,7 +256,7 @@ def _numbered(name: str) -> list[str]:
     return [f"{name[: match.start()]}{number}{name[match.end() :]}" for number in range(first, last + 1)]
 
 
-def _require_distinct(choices: Sequence[LearnerChoice]) -> None:
+def _require_distinct(choices: Choices) -> None:
     first: dict[str, LearnerChoice] = {}
     for choice in choices:
         other = first.setdefault(choice.title, choice)
@@ -277,12 +275,3 @@ def _adjusted(choice: LearnerChoice, parameters: Mapping[str, Any] | None) -> Le
         return replace(choice, parameters={**choice.parameters, **parameters})
     changed = LearnerChoice.of(choice.name, choice.title, **{**choice.parameters, **parameters})
     return replace(changed, code=choice.code, origin=choice.origin)
-
-
-def _place(what: str, name: str, names: Sequence[str]) -> int:
-    """Return the place of a name in a list; one that stands there twice names nothing."""
-    if names.count(name) > 1:
-        raise ParameterError(f"{name!r} is the name of {names.count(name)} {what}s; give them titles")
-    if name not in names:
-        raise unknown_name(what, name, names)
-    return names.index(name)

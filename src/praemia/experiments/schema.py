@@ -19,20 +19,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from praemia._support.limits import MAX_EPISODES
-from praemia.experiments.jobs import MAX_RUNS
-from praemia.files.schema import Part
+from praemia._support.limits import MAX_EPISODES, MAX_RUNS
+from praemia.files.schema import Part, in_short
 from praemia.tasks.base import MAX_HORIZON
 
 MAX_TASKS = 100_000
 
 Length = Annotated[int, Field(ge=1, le=MAX_EPISODES)]
-Names = Annotated[
-    list[str],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
-]
+Names = Annotated[list[str], in_short(lambda name: [name], str | list[str])]
 # Measures of two learners, and of one; statistics/measures.py says how each is taken.
 OfTwo = Literal["ratio", "difference", "margin growth", "relative growth", "ratio by kind"]
 OfOne = Literal["size effect", "exponent", "worst run", "not converged"]
@@ -52,8 +48,7 @@ class Variant(Part):
     @property
     def changes(self) -> dict[str, Any]:
         """What is changed, by name."""
-        values = {"horizon": self.horizon, "discount": self.discount, "until_done": self.until_done}
-        return {key: value for key, value in values.items() if value is not None}
+        return self.model_dump(include={*Variant.model_fields}, exclude_none=True)
 
 
 class SettingPart(Variant):
@@ -71,8 +66,8 @@ class SettingPart(Variant):
     kind: str | None = None
     episodes: Length | None = None
     steps: Length | None = None
-    parameters: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    published: dict[str, Length] = Field(default_factory=dict)
+    parameters: dict[str, dict[str, Any]] = Field(default={})
+    published: dict[str, Length] = Field(default={})
     text: str | None = None
 
 
@@ -89,12 +84,17 @@ class LearnerPart(Part):
     origin: str | None = None
 
 
+TaskPart = Annotated[SettingPart, in_short(lambda name: {"task": name}, str | SettingPart)]
+PlayerPart = Annotated[LearnerPart, in_short(lambda name: {"learner": name}, str | LearnerPart)]
+
+
 class ClaimPart(Part):
     """A claim: a measure, and the question about it.
 
     Attributes
     ----------
-    say : the claim in a few words; source : who claims it. of, than : learners by title; on : tasks.
+    say : the claim in a few words; source : who claims it.
+    of, than : learners by title; on : tasks. Where a file leaves ``than`` or ``on`` out, they are all.
     threshold : the value that the measure is compared with, where it is not the measure's null value.
     """
 
@@ -103,8 +103,8 @@ class ClaimPart(Part):
     measure: MeasureName
     question: QuestionName
     of: str
-    than: Names | None = None
-    on: Names | None = None
+    than: Names = Field(default=[])
+    on: Names = Field(default=[])
     threshold: float | None = None
 
     @property
@@ -114,9 +114,9 @@ class ClaimPart(Part):
 
     @model_validator(mode="after")
     def _fits(self) -> ClaimPart:
-        if self.than is not None and not self.is_of_two:
+        if self.than and not self.is_of_two:
             raise ValueError(f"the measure {self.measure!r} is of one learner; leave 'than' out")
-        if self.measure in OF_TWO_TASKS and self.on is not None and len(self.on) < 2:
+        if self.measure in OF_TWO_TASKS and len(self.on) == 1:
             raise ValueError(f"the measure {self.measure!r} compares tasks; expected two or more in 'on'")
         if self.measure in WITH_THRESHOLD and self.threshold is None:
             raise ValueError(f"the measure {self.measure!r} needs a 'threshold'")
@@ -136,10 +136,10 @@ class GroupPart(Variant):
     """
 
     title: str | None = None
-    tasks: Annotated[list[str | SettingPart], Field(min_length=1, max_length=MAX_TASKS)] | None = None
-    learners: Annotated[list[str | LearnerPart], Field(min_length=1)] | None = None
-    others: list[str | LearnerPart] | None = None
-    yardsticks: list[str | LearnerPart] | None = None
+    tasks: Annotated[list[TaskPart], Field(min_length=1, max_length=MAX_TASKS)] = Field(default=[])
+    learners: Annotated[list[PlayerPart], Field(min_length=1)] = Field(default=[])
+    others: list[PlayerPart] = Field(default=[])
+    yardsticks: list[PlayerPart] = Field(default=[])
     runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] | None = None
     episodes: Length | None = None
     steps: Length | None = None
@@ -148,7 +148,7 @@ class GroupPart(Variant):
     tuning: bool | None = None
     against: Literal["machine states", "horizon", "observations"] | None = None
     source: str | None = None
-    claims: list[ClaimPart] | None = None
+    claims: list[ClaimPart] = Field(default=[])
 
     @model_validator(mode="after")
     def _one_length(self) -> GroupPart:
@@ -160,4 +160,4 @@ class GroupPart(Variant):
 class ExperimentPart(GroupPart):
     """A whole experiment file: one group, or several."""
 
-    groups: Annotated[list[GroupPart], Field(min_length=1)] | None = None
+    groups: Annotated[list[GroupPart], Field(min_length=1)] = Field(default=[])

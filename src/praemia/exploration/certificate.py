@@ -70,7 +70,7 @@ class Certificate:
         return self.bound / self.largest if self.largest > 0.0 else 0.0
 
     def text(self) -> str:
-        """Describe in a few lines what is certain."""
+        """Describe the certificate in a few lines."""
         text = f"certificate: with probability {1.0 - self.failure_prob:g} the plan loses at most {self.bound:.4g}"
         text += f" of at most {self.largest:.4g}"
         if self.is_vacuous:

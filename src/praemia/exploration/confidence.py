@@ -56,11 +56,16 @@ def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
 
 def require_one_label(dataset: Dataset, what: str) -> None:
     """Refuse data in which a transition has several labels: how many there can be is not known."""
-    if dataset.labels is not None:
-        raise ModelError(
-            f"{what} needs one label for each (o, a, o'), and this data has several for some, as where a threshold is "
-            "inside a cell; divide the cells there (bins), or learn with simulate(…, data=…)"
-        )
+    if not dataset.has_one_label_each:
+        raise ModelError(several_labels(what))
+
+
+def several_labels(what: str) -> str:
+    """Say why data is of no use for a purpose."""
+    return (
+        f"{what} needs one label for each (o, a, o'), and this data has several for some, as where a threshold is "
+        "inside a cell; divide the cells there (bins), or learn with simulate(…, data=…)"
+    )
 
 
 def _distances(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from reprlib import repr as brief
 from typing import Any
 
@@ -11,93 +13,69 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, PraemiaError, require_whole
-from praemia.exploration.dataset import Dataset
-from praemia.exploration.merging import add_up
+from praemia.exploration.dataset import Dataset, add_up
 from praemia.learners.experience import Transitions
-from praemia.machines.labels import Label, Labelling, LabelRule
-from praemia.tasks.base import BaseTask
+from praemia.machines.labels import Label, Labelling
+from praemia.planning.backward import cached_per_object
 from praemia.tasks.task import Task
-
-MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
 
 def dataset_of(
     source: Task | BlackBox,
-    seen: Transitions,
-    label_sets: Sequence[Label],
+    parts: Iterable[tuple[Transitions, Sequence[Label]]],
     starts: NDArray[np.int64],
-    rules: tuple[LabelRule, ...] | None,
     **record: Any,
 ) -> Dataset:
     """Return what was counted in a task or a black box as a dataset, with a record of how it was collected.
 
-    ``rules`` are those of ``known_rules``; without them ``label_sets`` has the labels that were seen, and ``starts``
-    int64[O] where episodes began.
+    Each part has transitions and their labels; ``starts`` are int64[O], where episodes began.
     """
     size, num_actions = source.num_observations, source.num_actions
-    pairs, targets = seen.observations * num_actions + seen.actions, seen.successors + size * seen.ends
-    columns, sets = add_up(size, pairs, targets, seen.counts, seen.labels), tuple(label_sets)
-    labelled = _rules(columns, sets, size, num_actions) if rules is None else rules
-    if labelled is not None:
-        columns, sets = add_up(size, pairs, targets, seen.counts), ()
+    columns = [
+        (
+            seen.observations * num_actions + seen.actions,
+            seen.successors + size * seen.ends,
+            seen.labels,
+            sets,
+            seen.counts,
+        )
+        for seen, sets in parts
+    ]
+    record = {"task": source.name, **record}
+    return Dataset(**about(source), **add_up(size, columns), first_counts=starts, sources=(record,))
+
+
+def about(source: Task | BlackBox) -> dict[str, Any]:
+    """Return the fields of a dataset that its environment determines."""
+    labelling, produced = known_labels(source), frozenset[str]()
+    if labelling is not None:
+        produced = labelling.propositions()
+    fields: dict[str, Any] = {
+        **{name: getattr(source, name) for name in ("num_observations", "num_actions", "discount")},
+        "horizon": source.max_steps,
+        "labelling": labelling,
+        "propositions": tuple(sorted(produced.union(source.machine.propositions))),
+    }
     if isinstance(source, Task):
-        names, can_end = (source.mdp.observation_names, source.mdp.action_names), source.mdp.can_end
-    else:
-        names, can_end = (source.observations.names(), source.actions.names()), True
-    labelling = Labelling(labelled or ())
-    return Dataset(
-        size,
-        num_actions,
-        **columns,
-        label_sets=sets,
-        first_counts=starts,
-        horizon=source.max_steps,
-        labelling=labelling,
-        labels_known=rules is not None,
-        propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
-        observation_names=names[0],
-        action_names=names[1],
-        sources=({"task": source.name, **record},),
-        can_end=can_end,
-        discount=source.discount,
-        encoding=encoding_of(source),
-    )
-
-
-def known_rules(source: Task | BlackBox) -> tuple[LabelRule, ...] | None:
-    """Return the labels of all transitions as rules; None where only playing reveals them."""
-    if isinstance(source, BlackBox):
-        return None
-    labelling, shape = source.mdp.labelling, (source.num_observations, source.num_actions, source.num_observations)
-    if labelling.by_rules:
-        return labelling.rules
-    if shape[0] * shape[1] * shape[2] > MAX_TABULATED:
-        return None
-    o, a, z = (axis.ravel() for axis in np.indices(shape))
-    numbers, sets = labelling.of(o, a, z)
-    rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
-    return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
-
-
-def _rules(columns: dict[str, Any], sets: Sequence[Label], size: int, num_actions: int) -> tuple[LabelRule, ...] | None:
-    """Return a rule for each labelled (o, a, o') that was seen; None where one of them has several labels."""
-    label_of: dict[tuple[int, int, int], Label] = {}
-    rows = zip(*(columns[name].tolist() for name in ("pairs", "targets", "labels")), strict=True)
-    for pair, target, number in rows:
-        step = (*divmod(pair, num_actions), target % size)
-        if label_of.setdefault(step, sets[number]) != sets[number]:
-            return None
-    return tuple(LabelRule(label, *step) for step, label in label_of.items() if label)
-
-
-def encoding_of(task: BaseTask) -> dict[str, Any] | None:
-    """Return how a black box indexes its observations; None for a task, and where a file cannot hold it."""
-    if not isinstance(task, BlackBox):
-        return None
+        mdp = source.mdp
+        names = {"observation_names": mdp.observation_names, "action_names": mdp.action_names}
+        return {**fields, **names, "can_end": mdp.can_end, "encoding": None}
+    names = {"observation_names": source.observations.names(), "action_names": source.actions.names()}
     try:
-        return task.observations.as_data()
+        encoding = source.observations.as_data()
     except PraemiaError:  # values of encode that a file cannot hold
-        return {"size": task.num_observations}
+        encoding = {"size": source.num_observations}
+    return {**fields, **names, "can_end": True, "encoding": encoding}
+
+
+def known_labels(source: Task | BlackBox) -> Labelling | None:
+    """Return the labels of all transitions as rules; None where only playing reveals them."""
+    return None if isinstance(source, BlackBox) else _tabulated(source)
+
+
+@cached_per_object
+def _tabulated(task: Task) -> Labelling | None:
+    return task.mdp.labelling.tabulated(task.num_observations, task.num_actions)
 
 
 def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
@@ -109,28 +87,30 @@ def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | Blac
 
 def count_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
     """Count the steps of episodes, with the indices that a box has."""
-    label_numbers: dict[Label, int] = {frozenset(): 0}
-    counts: dict[tuple[int, int, int, int, bool], int] = {}
+    found: Counter[tuple[int, int, int, Label, bool]] = Counter()
     starts = np.zeros(task.num_observations, dtype=np.int64)
     for number, episode in enumerate(episodes):
         steps = [_step(task, step, f"episode {number}, step {h}") for h, step in enumerate(episode)]
         where = f"episode {number} has {len(steps)} steps"
         if not 1 <= len(steps) <= task.max_steps:
             raise ModelError(f"{where}; expected 1 … {task.max_steps}")
-        for h, (o, a, z, label, ended) in enumerate(steps):
-            if h > 0 and (steps[h - 1][2] != o or steps[h - 1][4]):
+        for h, (before, after) in enumerate(pairwise(steps), 1):
+            if after[0] != before[2] or before[4]:
                 raise ModelError(f"{where}, and step {h} does not begin where step {h - 1} went; give whole episodes")
-            key = (o, a, z, label_numbers.setdefault(label, len(label_numbers)), ended)
-            counts[key] = counts.get(key, 0) + 1
+        found.update(steps)
         starts[steps[0][0]] += 1
-    columns = np.array([(*key, count) for key, count in counts.items()], dtype=np.int64).reshape(-1, 6).T
-    transitions = Transitions(columns[0], columns[1], columns[2], columns[3], columns[4] > 0, columns[5])
-    record = {"method": "given", "episodes": int(starts.sum())}
-    return dataset_of(task, transitions, list(label_numbers), starts, known_rules(task), **record)
+    number_of = {label: number for number, label in enumerate({step[3]: None for step in found})}
+    rows = [(o, a, z, number_of[label], ended, count) for (o, a, z, label, ended), count in found.items()]
+    o, a, z, labels, ends, counts = np.array(rows, dtype=np.int64).reshape(-1, 6).T
+    seen, sets = Transitions(o, a, z, labels, ends > 0, counts), list(number_of)
+    if isinstance(task, Task):
+        numbers, sets = task.mdp.labelling.of(o, a, z)
+        seen = seen._replace(labels=numbers.astype(np.int64))
+    return dataset_of(task, [(seen, sets)], starts, method="given", episodes=int(starts.sum()))
 
 
 def _step(task: Task | BlackBox, step: Any, where: str) -> tuple[int, int, int, Label, bool]:
-    """Return a step of a log as indices, with its label and whether the environment ended it."""
+    """Return a step of a log as indices, with its label in a black box, and whether the environment ended it."""
     if not isinstance(step, Sequence) or not 3 <= len(step) <= 5:
         raise ModelError(
             f"{where}: {brief(step)}; expected (observation, action, next observation[, info[, terminated]])"
@@ -140,15 +120,7 @@ def _step(task: Task | BlackBox, step: Any, where: str) -> tuple[int, int, int, 
     if isinstance(task, BlackBox):
         label = task.label(o, a, z, info)
         return task.observations.number(o), task.actions.number(a), task.observations.number(z), label, bool(ended)
-    size = task.num_observations
-    place, action, after = (
-        require_whole(f"{where}: the {what}", value, 0, count - 1, ModelError)
-        for what, value, count in (
-            ("observation", o, size),
-            ("action", a, task.num_actions),
-            ("next observation", z, size),
-        )
-    )
-    one = (np.array([place]), np.array([action]), np.array([after]))
-    numbers, sets = task.mdp.labelling.of(*one)
-    return place, action, after, sets[numbers[0]], bool(ended)
+    sizes = (task.num_observations, task.num_actions, task.num_observations)
+    parts = zip(("observation", "action", "next observation"), (o, a, z), sizes, strict=True)
+    o, a, z = (require_whole(f"{where}: the {what}", part, 0, size - 1, ModelError) for what, part, size in parts)
+    return o, a, z, Label(), bool(ended)

@@ -1,14 +1,15 @@
 """Explored data: counts of transitions, without any reward, and how they were collected.
 
-p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels are stored with the data, because later machines read them; they are data
-here, never code. Datasets of one environment can be merged.
+p̂(o'|o, a) = N(o, a, o')/N(o, a). Each transition is stored with its label, because later machines read it; and where
+the labels of all transitions are known, so are their rules. Datasets of one environment can be merged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,16 +19,20 @@ from numpy.typing import NDArray
 from praemia._support.text_tables import plural
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
-from praemia.exploration.merging import add_datasets
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.machines.labels import Label, Labelling
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.base import require_discount
+from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.envs.black_box import BlackBox
 
+# What datasets must have in common to be merged.
+_SIZES, _NAMES = ("num_observations", "num_actions", "horizon", "discount"), ("observation_names", "action_names")
+KIND = (*_SIZES, *_NAMES, "encoding", "labelling")
 Column: TypeAlias = NDArray[np.int64]
+Part: TypeAlias = tuple[Column, Column, Column, Sequence[Label], Column]  # pairs, targets, labels, label_sets, counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +41,15 @@ class Dataset:
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' where the episode was over then; counts : int64[E],
-        positive — the transitions seen, in order.
+    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' where the episode was over then; labels : int64[E],
+        indices into ``label_sets``; counts : int64[E], positive — the transitions seen, in order. One (o, a, o') may
+        have several labels, as in a black box with ``encode``.
     first_counts : int64[O], how often an episode began in each observation.
-    horizon, discount : of the task that was explored; plans have them unless they are given others.
-    labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
+    horizon, discount : those of the explored task, and the defaults of plans.
+    labelling : the labels of all transitions, seen or not, as rules; None where only playing reveals them.
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     sources : how the data was collected, one entry for each part.
-    can_end : whether episodes may end before the horizon, whether or not one was seen to.
-    labels : int64[E], the label of each transition seen, an index into ``label_sets``, where one (o, a, o') has several
-        labels, as in a black box with ``encode``; None where the labelling says all.
+    can_end : whether episodes may end before the horizon, even if none in the data did.
     encoding : how a black box indexes its observations, as plain data.
 
     Examples
@@ -63,26 +67,24 @@ class Dataset:
     num_actions: int
     pairs: Column
     targets: Column
+    labels: Column
     counts: Column
+    label_sets: tuple[Label, ...]
     first_counts: Column
     horizon: int
-    labelling: Labelling
-    labels_known: bool
+    labelling: Labelling | None = None
     propositions: tuple[str, ...] = ()
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
-    sources: tuple[dict[str, Any], ...] = field(default=())
+    sources: tuple[dict[str, Any], ...] = ()
     can_end: bool = False
     discount: float = 1.0
-    labels: Column | None = None
-    label_sets: tuple[Label, ...] = ()
     encoding: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         require_discount(self.discount)
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
-        columns = (self.pairs, self.targets, self.counts, self.labels)
-        lengths = {len(column) for column in columns if column is not None}
+        lengths = {len(column) for column in (self.pairs, self.targets, self.labels, self.counts)}
         if len(lengths) != 1 or self.first_counts.shape != (size,):
             raise ModelError("a dataset whose arrays have inconsistent sizes")
         if self.first_counts.min() < 0 or self.horizon < 1 or self.num_episodes < 1:
@@ -94,9 +96,10 @@ class Dataset:
             or self.pairs.max() >= num_pairs
             or self.targets.min() < 0
             or self.targets.max() >= 2 * size
+            or self.labels.min() < 0
+            or self.labels.max() >= len(self.label_sets)
             or self.counts.min() < 1
-            or np.any(np.diff(self._keys) <= 0)
-            or (self.labels is not None and (self.labels.min() < 0 or self.labels.max() >= len(self.label_sets)))
+            or np.any(np.diff((self.pairs * (2 * size) + self.targets) * len(self.label_sets) + self.labels) <= 0)
         ):
             shape = f"{size} observations and {self.num_actions} actions"
             raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
@@ -123,24 +126,20 @@ class Dataset:
 
     @property
     def ends(self) -> NDArray[np.bool_]:
-        """bool[E], whether the episode was over then."""
+        """bool[E], whether the transition ended the episode."""
         return self.targets >= self.num_observations
 
-    @property
-    def _keys(self) -> Column:
-        """int64[E], what the transitions are in the order of."""
-        keys = self.pairs * (2 * self.num_observations) + self.targets
-        return keys if self.labels is None else keys * len(self.label_sets) + self.labels
-
     @cached_property
-    def labelled(self) -> tuple[NDArray[np.integer[Any]], Sequence[Label]]:
-        """The label of each transition seen, as an index, and the labels."""
-        return self.labelling.of(*self.transitions) if self.labels is None else (self.labels, self.label_sets)
+    def has_one_label_each(self) -> bool:
+        """Whether each (o, a, o') that was seen has one label."""
+        steps = self.pairs * self.num_observations + self.successors
+        return len(np.unique(steps)) == len(np.unique(steps * len(self.label_sets) + self.labels))
 
     @property
     def seen_propositions(self) -> Label:
         """The propositions of the labels, as far as they are known."""
-        return self.labelling.propositions().union(*self.label_sets)
+        rules = () if self.labelling is None else self.labelling.rules
+        return frozenset().union(*self.label_sets, *(rule.propositions for rule in rules))
 
     @property
     def transitions(self) -> tuple[Column, Column, Column]:
@@ -183,21 +182,16 @@ class Dataset:
         is_met[self.successors] = True
         return np.flatnonzero(~is_met)
 
-    @property
-    def kind(self) -> dict[str, Any]:
-        """What data must have in common to be merged."""
-        sizes = ("num_observations", "num_actions", "horizon", "discount")
-        names = (*sizes, "observation_names", "action_names", "encoding")
-        rules = frozenset(self.labelling.rules) if self.labels_known else None
-        return {**{name: getattr(self, name) for name in names}, "labels": rules}
-
     def require_kind(self, other: Mapping[str, Any], seeds: Iterable[Sequence[int]]) -> None:
-        """Refuse to merge with data of another environment, or data that was explored with a seed of this one's."""
-        own = self.kind
-        for name, value in other.items():
-            if own[name] != value:
-                what = name.removeprefix("num_").replace("_", " ")
-                both = "" if name == "labels" else f": {own[name]} and {value}"
+        """Raise an error if the other data is of another environment, or shares a seed with this data."""
+        for name in KIND:
+            own, found = (
+                frozenset(part.rules) if isinstance(part, Labelling) else part
+                for part in (getattr(self, name), other[name])
+            )
+            if own != found:
+                what = "labels" if name == "labelling" else name.removeprefix("num_").replace("_", " ")
+                both = "" if name == "labelling" else f": {own} and {found}"
                 raise ModelError(f"data with different {what}{both}; only data of one environment merges")
         used = [list(source["seed"]) for source in self.sources if "seed" in source]
         for seed in seeds:
@@ -209,13 +203,14 @@ class Dataset:
 
     @classmethod
     def from_episodes(cls, episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:
-        """Count episodes that were not played here, such as those of a log.
+        """Count episodes recorded elsewhere, such as those of a log.
 
         Parameters
         ----------
         episodes : each a list of steps (observation, action, next observation), in the environment's own terms, from
             ``reset`` on; with the step's ``info``, where labels need it, and whether it terminated the episode.
-        task : the black box or task that they are of: it has the labels, and indexes observations and actions.
+        task : the black box or task of the episodes; it provides the labels and the indices of observations and
+            actions.
 
         Examples
         --------
@@ -228,35 +223,46 @@ class Dataset:
 
         return from_episodes(episodes, task)
 
-    def merge(self, *others: Dataset) -> Dataset:
-        """Merge datasets of one environment, which must be independent: explored with different seeds.
+    def with_labels(self, labels: Labels) -> Dataset:
+        """Return the data with other labels, which are known on all transitions, seen or not.
 
-        The labels of black boxes must agree.
+        They are rules, a function (o, a, o') → propositions, or a dictionary from next observations to propositions.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> data = praemia.explore(praemia.envs.riverswim(), num_episodes=100).with_labels({2: "middle"})
+        >>> round(praemia.plan_from(data, praemia.RewardMachine.from_ltlf("F middle")).value, 2) > 0.5
+        True
         """
+        labelling = as_labelling(labels)
+        require_rules(labelling, self.num_observations, self.num_actions)
+        numbers, sets = labelling.of(*self.transitions)
+        part = (self.pairs, self.targets, numbers.astype(np.int64), sets, self.counts)
+        columns, rules = add_up(self.num_observations, [part]), labelling.tabulated(*self.visits.shape)
+        return replace(self, **columns, labelling=rules, propositions=())
+
+    def merge(self, *others: Dataset) -> Dataset:
+        """Merge datasets of one environment, which must be independent: explored with different seeds."""
         merged = self
         for other in others:
-            merged.require_kind(other.kind, [source["seed"] for source in other.sources if "seed" in source])
-            merged = add_datasets(merged, other)
+            merged.require_kind(vars(other), [source["seed"] for source in other.sources if "seed" in source])
+            merged = replace(
+                merged,
+                **add_up(self.num_observations, [merged._part, other._part]),
+                can_end=merged.can_end or other.can_end,
+                first_counts=merged.first_counts + other.first_counts,
+                propositions=tuple(sorted({*merged.propositions, *other.propositions})),
+                sources=(*merged.sources, *other.sources),
+            )
         return merged
 
-    def among(self, kept: Column) -> Dataset:
-        """Return the data with other indices: observations are the place of theirs in ``kept``, which has all met."""
-        (o, a, z), (labels, sets) = self.transitions, self.labelled
-        names = self.observation_names
-        return replace(
-            self,
-            num_observations=len(kept),
-            pairs=np.searchsorted(kept, o) * self.num_actions + a,
-            targets=np.searchsorted(kept, z) + len(kept) * self.ends,
-            first_counts=self.first_counts[kept],
-            labelling=Labelling(()),
-            labels=labels.astype(np.int64),
-            label_sets=tuple(sets),
-            observation_names=None if names is None else tuple(names[o] for o in kept.tolist()),
-        )
+    @property
+    def _part(self) -> Part:
+        return self.pairs, self.targets, self.labels, self.label_sets, self.counts
 
     def require_sizes_of(self, task: Task) -> None:
-        """Refuse to compare the data with another task than its own."""
+        """Raise an error if a task does not have the sizes of the data."""
         if (self.num_observations, self.num_actions) != (task.num_observations, task.num_actions):
             raise ModelError(
                 f"data of {self.num_observations} observations and {self.num_actions} actions; the task {task.name!r} "
@@ -264,7 +270,7 @@ class Dataset:
             )
 
     def coverage(self) -> str:
-        """Describe in a few lines what the data covers."""
+        """Describe the coverage of the data in a few lines."""
         never, total = int((self.visits == 0).sum()), f"{len(self.counts):,} distinct"
         lines = [
             f"{plural(self.num_episodes, 'episode')} of {plural(self.horizon, 'step')}: "
@@ -284,18 +290,18 @@ class Dataset:
         return self.observation_names[o] if self.observation_names else str(o)
 
     def save(self, path: str | Path) -> None:
-        """Write the dataset to a file, whole or not at all."""
+        """Write the dataset to a file, completely or not at all."""
         write_whole(Path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Return the dataset as a file's bytes; equal datasets give equal bytes."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        rules, sets = [rule.as_list() for rule in self.labelling.rules], [sorted(label) for label in self.label_sets]
-        return FILE.pack({**values, "rules": rules, "label_sets": sets})
+        rules = None if self.labelling is None else [rule.as_list() for rule in self.labelling.rules]
+        return FILE.pack({**values, "rules": rules, "label_sets": [sorted(label) for label in self.label_sets]})
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
-        """Read a dataset from a file; anything but a whole one is a FileError."""
+        """Read a dataset from a file; raise a FileError if it is damaged or of another kind."""
         return cls.from_bytes(read_bytes(Path(path)), str(path))
 
     @classmethod
@@ -311,3 +317,25 @@ class Dataset:
         sizes += f", horizon {self.horizon}"
         sizes += f", discount {self.discount:g}" if self.discount < 1.0 else ""
         return f"Dataset({plural(self.num_episodes, 'episode')}: {sizes})"
+
+
+def add_up(num_observations: int, parts: Sequence[Part]) -> dict[str, Any]:
+    """Add up the counts of equal transitions, in any order; return them as a dataset has them.
+
+    The labels are those that occur, in the order of the transitions, after the empty one.
+    """
+    pairs, targets, counts = (np.concatenate([part[i] for part in parts]) for i in (0, 1, 4))
+    label_sets = [label for part in parts for label in part[3]]
+    firsts = accumulate((len(part[3]) for part in parts[:-1]), initial=0)
+    labels = np.concatenate([part[2] + first for part, first in zip(parts, firsts, strict=True)])
+    occurring, first = np.unique(labels[np.lexsort((labels, targets, pairs))], return_index=True)
+    sets = tuple(dict.fromkeys([Label(), *(label_sets[i] for i in occurring[np.argsort(first)].tolist())]))
+    number_of = {label: number for number, label in enumerate(sets)}
+    numbers = np.array([number_of.get(label, 0) for label in label_sets], dtype=np.int64)
+    keys = (pairs * (2 * num_observations) + targets) * len(sets) + numbers[labels]
+    keys, places = np.unique(keys, return_inverse=True)
+    added = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(added, places, counts)
+    steps, labels = np.divmod(keys, len(sets))
+    pairs, targets = np.divmod(steps, 2 * num_observations)
+    return {"pairs": pairs, "targets": targets, "labels": labels, "label_sets": sets, "counts": added}

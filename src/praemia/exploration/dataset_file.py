@@ -17,19 +17,16 @@ if TYPE_CHECKING:
 FILE = ArchiveKind(
     "praemia dataset",
     "a dataset",
-    7,
+    8,
     fields={
         **dict.fromkeys(("num_observations", "num_actions", "horizon"), (int,)),
-        **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
-        **dict.fromkeys(("propositions", "sources", "rules", "label_sets"), (list,)),
+        **dict.fromkeys(("observation_names", "action_names", "rules"), (list, type(None))),
+        **dict.fromkeys(("propositions", "sources", "label_sets"), (list,)),
         "encoding": (dict, type(None)),
-        **dict.fromkeys(("labels_known", "can_end"), (bool,)),
+        "can_end": (bool,),
         "discount": (float,),
     },
-    arrays={
-        **dict.fromkeys(("pairs", "targets", "counts", "first_counts"), ArrayType("i")),
-        "labels": ArrayType("i", is_optional=True),
-    },
+    arrays=dict.fromkeys(("pairs", "targets", "labels", "counts", "first_counts"), ArrayType("i")),
 )
 
 
@@ -37,11 +34,12 @@ def arguments(values: dict[str, Any], where: str) -> dict[str, Any]:
     """Return the arguments of a dataset from the fields and arrays of a file."""
     _check_header(values)
     require_memory(8 * values["num_observations"] * values["num_actions"], f"reading {where}")
-    labelling, sets = _labelling(values.pop("rules")), values.pop("label_sets")
+    rules, sets = values.pop("rules"), values.pop("label_sets")
     if not all(isinstance(label, list) and all(isinstance(name, str) for name in label) for label in sets):
         raise DamageError("its header has labels that are not lists of names")
     header = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    arrays = {name: None if values[name] is None else values[name].astype(np.int64) for name in FILE.arrays}
+    arrays = {name: values[name].astype(np.int64) for name in FILE.arrays}
+    labelling = None if rules is None else _labelling(rules)
     return {**header, **arrays, "labelling": labelling, "label_sets": tuple(map(frozenset, sets))}
 
 

@@ -7,8 +7,7 @@ with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.machines.labels import Label, Labelling, Labels, as_labelling
+from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import MAX_HORIZON, require_discount
 from praemia.tasks.extremes import extremes
@@ -24,7 +23,6 @@ from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
-from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -32,17 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Explored data with what is planned for in it.
-
-    ``labels`` take the place of the data's own, which None stands for. ``unit`` is the machine that is planned for, the
-    one with rewards in [0, 1] unless another is given.
-    """
+    """Explored data with what is planned for in it: ``unit``, the machine with rewards in [0, 1] unless it is given."""
 
     dataset: Dataset
     machine: RewardMachine
     horizon: int
     discount: float
-    labels: Labelling | None = None
     unit: RewardMachine = None  # type: ignore[assignment]  # filled in below
 
     def __post_init__(self) -> None:
@@ -50,40 +43,21 @@ class Estimate:
 
     @classmethod
     def of(
-        cls,
-        dataset: Dataset,
-        machine: RewardMachine,
-        horizon: int | None = None,
-        discount: float | None = None,
-        labels: Labels | None = None,
+        cls, dataset: Dataset, machine: RewardMachine, horizon: int | None = None, discount: float | None = None
     ) -> Estimate:
         """Check what is planned for; a horizon or discount that is left out is the data's own."""
         steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
         factor = require_discount(dataset.discount if discount is None else discount)
-        given = None if labels is None else as_labelling(labels)
-        _require_labels(dataset, machine, given)
-        return cls(dataset, machine, steps, factor, given)
-
-    @cached_property
-    def labelling(self) -> Labelling:
-        """The labels that count."""
-        return self.dataset.labelling if self.labels is None else self.labels
+        if dataset.labelling is not None:  # a file may hold any
+            require_rules(dataset.labelling, dataset.num_observations, dataset.num_actions)
+        produced = dataset.seen_propositions
+        require_readable(machine, produced, produced.union(dataset.propositions))
+        return cls(dataset, machine, steps, factor)
 
     @property
-    def _labelled(self) -> tuple[NDArray[np.integer[Any]], Sequence[Label]]:
-        """The label of each transition seen, as an index, and the labels."""
-        return self.dataset.labelled if self.labels is None else self.labels.of(*self.dataset.transitions)
-
-    @property
-    def labels_known(self) -> bool:
-        """Whether the labels of transitions never seen are known."""
-        return self.labels is not None or self.dataset.labels_known
-
-    @cached_property
     def never_seen(self) -> tuple[str, ...]:
         """The propositions that the machine reads and no transition of the data has."""
-        _, sets = self._labelled
-        return tuple(sorted(self.machine.reads.difference(*sets)))
+        return tuple(sorted(self.machine.reads.difference(*self.dataset.label_sets)))
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
@@ -93,46 +67,33 @@ class Estimate:
     @cached_property
     def model(self) -> Model:
         """p̂ with the machine as a model to plan in, in the unit range."""
-        data, (numbers, sets) = self.dataset, self._labelled
-        table, least = MachineTable.of(self.unit, sets), extremes(self.spec, sign=-1.0)
-        columns = (data.pairs, data.targets, data.counts, numbers)
+        data, least = self.dataset, extremes(self.spec, sign=-1.0)
+        table, columns = (
+            MachineTable.of(self.unit, data.label_sets),
+            (data.pairs, data.targets, data.counts, data.labels),
+        )
         return Model.of_estimate(self.spec, *columns, table, data.start_probs, least)
 
     @cached_property
     def spec(self) -> TaskSpec:
         """The environment without p; labels that are not known may be any."""
+        data = self.dataset
         return TaskSpec(
-            self.dataset.num_observations,
-            self.dataset.num_actions,
+            data.num_observations,
+            data.num_actions,
             self.horizon,
             self.unit,
-            self.labelling if self.labels_known else Labelling(()),
+            data.labelling or Labelling(),
             (),
             MachineTable.of(self.unit, [frozenset()]),
-            unseen_labels="computed" if self.labels_known else "any",
-            can_end=self.dataset.can_end,
+            unseen_labels="any" if data.labelling is None else "computed",
+            can_end=data.can_end,
             discount=self.discount,
         )
 
     def values_from_unit(self, values: Any) -> Any:
         """Convert values at the start from the unit range to the user's units."""
         return self.machine.reward_range.values_from_unit(values, self.horizon, self.discount)
-
-    def in_task(self, task: Task) -> Task:
-        """Return a known task with this machine, and its labels, horizon and discount."""
-        self.dataset.require_sizes_of(task)
-        mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
-        machine = self.machine.over(sorted(frozenset().union(*mdp.label_sets)))
-        return replace(task, mdp=mdp, machine=machine, horizon=self.horizon, discount=self.discount)
-
-
-def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling | None) -> None:
-    """Refuse labels outside the data's sizes, and a machine that cannot read them."""
-    labelling = dataset.labelling if labels is None else labels
-    require_rules(labelling, dataset.num_observations, dataset.num_actions)
-    if labelling.by_rules:  # of a function they cannot be known beforehand
-        produced = labelling.propositions() if labels is not None else dataset.seen_propositions
-        require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 
 
 def require_readable(machine: RewardMachine, produced: Label, vocabulary: Label) -> None:

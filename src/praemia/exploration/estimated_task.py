@@ -5,7 +5,7 @@ A pair never tried has the least value that the machine allows. Nothing here is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,6 @@ from praemia.exploration.counted import count_episodes
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.machines.labels import Label
-from praemia.machines.machine import RewardMachine
 from praemia.planning.sampled import EPISODES, chooser, episode_seed, play
 from praemia.policies.arrays import PolicyLike, policy_array
 from praemia.policies.policy import Policy
@@ -34,32 +33,14 @@ SHORT, LONG = 4, 40  # letters of a name that fits into a place, and into the le
 NAMED = 100  # observations whose names are in the legend, at most
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class EstimatedTask(BaseTask):
     """A black box as the counts of a run estimate it.
 
     Observations are those that were met: ``dataset`` is that of the run among them, ``kept`` their indices in the run.
     """
 
-    box: BlackBox
-    dataset: Dataset
-    kept: NDArray[np.int64]
-    machine: RewardMachine
-    horizon: int | None
-    name: str
-    discount: float = 1.0
-    until_done: bool = False
-    max_steps: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._complete()
-
-    def _complete(self) -> None:
-        self._complete_length()
-
-    @classmethod
-    def of(cls, box: BlackBox, source: object) -> EstimatedTask:
-        """Return the estimate that a run has made of a black box, or that a policy makes in sampled episodes."""
+    def __init__(self, box: BlackBox, source: object) -> None:
+        """Take the estimate that a run has made of a black box, or that a policy makes in sampled episodes."""
         if not isinstance(source, Run | Policy):
             raise ModelError(
                 f"{source!r} in {box!r}, which is known by what was counted alone; give a Run, such as simulate "
@@ -70,9 +51,15 @@ class EstimatedTask(BaseTask):
             raise ModelError(f"{source!r} was made with another machine than that of {box.name!r}")
         policy.for_box(box)
         data = source.dataset if isinstance(source, Run) else _sampled(box, policy)
-        name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
-        kept = np.setdiff1d(np.arange(data.num_observations), data.unreached)
-        return cls(box, data.among(kept), kept, box.machine, box.horizon, name, box.discount, box.until_done)
+        self.kept = np.setdiff1d(np.arange(data.num_observations), data.unreached)
+        self.box, self.dataset = box, _among(data, self.kept)
+        self.name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
+        for part in ("machine", "horizon", "discount", "until_done"):
+            setattr(self, part, getattr(box, part))
+        self._complete()
+
+    def _complete(self) -> None:
+        self._complete_length()
 
     @property
     def cells(self) -> BoxCells | None:
@@ -110,10 +97,9 @@ class EstimatedTask(BaseTask):
     @cached_property
     def marks(self) -> list[Mark]:
         """A mark for each observation: its name, what holds whenever it is reached, whether episodes start there."""
-        numbers, sets = self.dataset.labelled
-        labels: dict[int, Label] = {}
-        for o, number in set(zip(self.dataset.successors.tolist(), numbers.tolist(), strict=True)):
-            labels[o] = labels.get(o, sets[number]) & sets[number]
+        data, labels = self.dataset, dict[int, Label]()
+        for o, number in set(zip(data.successors.tolist(), data.labels.tolist(), strict=True)):
+            labels[o] = labels.get(o, data.label_sets[number]) & data.label_sets[number]
         found = [labels.get(o, Label()) for o in range(self.num_observations)]
         starts = (self.dataset.first_counts > 0).tolist()
         explained = [o for o, label in enumerate(found) if label or starts[o] or len(found) <= NAMED][:NAMED]
@@ -171,7 +157,22 @@ def _sampled(box: BlackBox, policy: Policy) -> Dataset:
     index = policy.observations
     own = box.for_run(index.codes if isinstance(index, EncodedIndex) else None)
     choose = chooser(own, policy, deterministic=False, unseen="random")
-    episodes = [list(play(own, choose(), episode_seed(0, i))) for i in range(EPISODES)]
-    steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
-    labels = iter([step.label for episode in episodes for step in episode])  # they may have needed info
-    return count_episodes(steps, own.changed(labels=lambda *step: next(labels)))
+    episodes = [
+        [(step.observation, step.action, step.next_observation, {"label": step.label}) for step in episode]
+        for episode in (play(own, choose, episode_seed(0, number)) for number in range(EPISODES))
+    ]
+    return count_episodes(episodes, own.changed(labels="label"))
+
+
+def _among(data: Dataset, kept: NDArray[np.int64]) -> Dataset:
+    """Return data with new indices: the positions of observations in ``kept``, which contains all that were met."""
+    (o, a, z), names = data.transitions, data.observation_names
+    return replace(
+        data,
+        num_observations=len(kept),
+        pairs=np.searchsorted(kept, o) * data.num_actions + a,
+        targets=np.searchsorted(kept, z) + len(kept) * data.ends,
+        first_counts=data.first_counts[kept],
+        labelling=None,
+        observation_names=None if names is None else tuple(names[o] for o in kept.tolist()),
+    )

@@ -33,10 +33,12 @@ from praemia._support.arithmetic import ordered_sum
 from praemia._support.limits import require_memory
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.confidence import require_one_label
+from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.kernels.posteriors import Seen, new_sample, sample_model
 from praemia.kernels.records import Actions, ModelArrays
 from praemia.learners.psrl import dirichlet
+from praemia.machines.labels import Label
 from praemia.planning.exact import evaluate, solve
 from praemia.simulation.loop import interrupts_held
 from praemia.tasks.machine_table import continuation_rows
@@ -55,7 +57,7 @@ class LikelyLoss:
     Attributes
     ----------
     losses : float64[draws], the losses in all samples, ascending. level, seed : as passed.
-    labels_drawn : whether the labels of transitions never seen were sampled from those of the data.
+    labels_sampled : whether the labels of transitions never seen were sampled from those of the data.
     never_seen : propositions that the machine reads and no label of the data has; samples treat them as impossible.
 
     Examples
@@ -73,7 +75,7 @@ class LikelyLoss:
     losses: NDArray[np.float64]
     level: float
     seed: int
-    labels_drawn: bool
+    labels_sampled: bool
     never_seen: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -116,7 +118,7 @@ class LikelyLoss:
             f"{self.draws:,} draws, seed {self.seed}; Monte-Carlo error: {low:.4g} … {high:.4g}; "
             f"prior: Dirichlet of total weight {PRIOR:g} over all observations",
         ]
-        if self.labels_drawn:
+        if self.labels_sampled:
             lines.append("labels of transitions never seen are sampled from those of the data")
         if self.never_seen:
             lines.append(f"never seen, and so taken to be impossible: {', '.join(self.never_seen)}")
@@ -137,8 +139,8 @@ def likely_loss(
     require_one_label(estimate.dataset, "a likely loss")
     posterior = Posterior(estimate, seed)
     losses = np.sort(posterior.losses(policy, draws, on_progress))
-    never_seen = estimate.never_seen if posterior.draws_labels else ()
-    return LikelyLoss(losses, level, seed, posterior.draws_labels, never_seen)
+    draws_labels = len(posterior.unknown) > 0
+    return LikelyLoss(losses, level, seed, draws_labels, estimate.never_seen if draws_labels else ())
 
 
 def require_draws(draws: int, level: float = LEVEL) -> None:
@@ -161,28 +163,41 @@ class Posterior:
     Attributes
     ----------
     model : the one sampled last, in the unit range.
-    draws_labels : whether some transitions have labels that are not known.
+    unknown : the flat places (o·A + a)·N + o' of the successors whose labels are not known; O + o' is the end in o'.
     """
 
     def __init__(self, estimate: Estimate, seed: int) -> None:
         dataset, spec = estimate.dataset, estimate.spec
+        size, num_pairs, count = dataset.num_observations, dataset.visits.size, dataset.num_successors
+        require_memory(48 * num_pairs * count, "a label for every (o, a, o')")
         self._rng = np.random.default_rng([require_whole("seed", seed, 0), 29])
         self._span = estimate.machine.reward_range.span
-        self._starts = PRIOR / dataset.num_observations + dataset.first_counts
-        self._labels = labels = _LabelsOfDraws(estimate)
-        self.draws_labels = len(labels.unknown) > 0
-        counts, targets = dataset.counts.astype(np.float64), dataset.targets.astype(np.int32)
-        self._seen = Seen(dataset.indptr, counts, targets, labels.rows)
-        self._prior = dirichlet(PRIOR, dataset.num_successors)
+        self._starts = PRIOR / size + dataset.first_counts
+        numbers, sets, is_known = _labels(dataset)
+        table = spec.table_on(sets)
+        self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
+        # Every label that may be sampled needs a row for every successor.
+        more = np.repeat(np.unique(dataset.labels), count) if len(self.unknown) else np.zeros(0, dtype=np.int64)
+        labels = np.concatenate((np.tile(numbers, count // size).ravel(), more)).astype(np.int32)
+        # In which observation an episode ended does not matter.
+        targets = np.tile(np.minimum(np.arange(count), size).astype(np.int32), len(labels) // count)
+        rows, extra_rows = continuation_rows(labels, targets, ~table.has_no_effect[labels], size)
+        self._choices = rows[num_pairs * count :].reshape(-1, count)  # [labels seen, N]
+        self._rows = rows[: num_pairs * count].reshape(num_pairs, count).copy()
+        counts = dataset.counts.astype(np.float64)
+        self._seen = Seen(dataset.indptr, counts, dataset.targets.astype(np.int32), self._rows)
+        self._prior = dirichlet(PRIOR, count)
         self._sampled = new_sample(self._seen, self._prior)
         edges, nothing = self._sampled.edges, np.zeros(0, dtype=np.int32)  # planning looks at rows alone
-        arrays = ModelArrays(edges.start, nothing, edges.weights, nothing, edges.rows, labels.extra_rows)
+        arrays = ModelArrays(edges.start, nothing, edges.weights, nothing, edges.rows, extra_rows)
         start_probs = self._starts / ordered_sum(self._starts)
-        self.model = Model(arrays, labels.table, start_probs, spec.exits, spec.discount)
+        self.model = Model(arrays, table, start_probs, spec.exits, spec.discount)
 
     def draw(self) -> Model:
         """Sample a model; the one before is overwritten."""
-        self._labels.draw(self._rng)
+        if len(self.unknown):
+            labels = self._rng.integers(len(self._choices), size=len(self.unknown))
+            self._rows.reshape(-1)[self.unknown] = self._choices[labels, self.unknown % self._choices.shape[1]]
         sample_model(self._seen, self._prior, self._rng, self._sampled)
         weights = self._rng.standard_gamma(self._starts)
         self.model.start_probs[:] = weights / ordered_sum(weights)
@@ -202,40 +217,12 @@ class Posterior:
         return losses
 
 
-class _LabelsOfDraws:
-    """The labels of all transitions as continuation rows; those that are not known are sampled for each environment.
-
-    Attributes
-    ----------
-    rows : uint32[O·A, N], the continuation row of every successor; O + o' is the end in o'. extra_rows : what they are.
-    unknown : the flat places (o·A + a)·N + o' of the successors whose labels are not known.
-    """
-
-    def __init__(self, estimate: Estimate) -> None:
-        dataset = estimate.dataset
-        size, num_pairs, count = dataset.num_observations, dataset.visits.size, dataset.num_successors
-        require_memory(48 * num_pairs * count, "a label for every (o, a, o')")
-        numbers, sets = estimate.labelling.of(*(axis.ravel() for axis in np.indices((size, dataset.num_actions, size))))
-        numbers = numbers.reshape(num_pairs, size)
-        is_known = np.full(numbers.shape, estimate.labels_known)
-        is_known[dataset.pairs, dataset.successors] = True
-        self.table = estimate.spec.table_on(sets)
-        self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
-        labels_seen = np.unique(numbers[dataset.pairs, dataset.successors])
-        # Every label that may be sampled needs a row for every successor.
-        more = np.repeat(labels_seen, count) if len(self.unknown) else np.zeros(0, dtype=np.int64)
-        all_labels = np.concatenate((np.tile(numbers, count // size).ravel(), more)).astype(np.int32)
-        # In which observation an episode ended does not matter.
-        targets = np.minimum(np.arange(count), size).astype(np.int32)
-        all_targets = np.tile(targets, len(all_labels) // count)
-        acts = ~self.table.has_no_effect[all_labels]
-        rows, extra_rows = continuation_rows(all_labels, all_targets, acts, size)
-        self._choices = rows[num_pairs * count :].reshape(-1, count)  # [labels seen, N]
-        self._targets = self.unknown % count
-        self.rows, self.extra_rows = rows[: num_pairs * count].reshape(num_pairs, count).copy(), extra_rows
-
-    def draw(self, rng: np.random.Generator) -> None:
-        """Sample the labels that are not known."""
-        if len(self.unknown):
-            labels = rng.integers(len(self._choices), size=len(self.unknown))
-            self.rows.reshape(-1)[self.unknown] = self._choices[labels, self._targets]
+def _labels(dataset: Dataset) -> tuple[NDArray[np.int32], list[Label], NDArray[np.bool_]]:
+    """Return the label of every (o, a, o') as an index [O·A, O], the labels, and bool[O·A, O], which are known."""
+    shape = (dataset.num_observations, dataset.num_actions, dataset.num_observations)
+    if dataset.labelling is not None:
+        numbers, sets = dataset.labelling.of(*np.indices(shape).reshape(3, -1))
+        return numbers.reshape(-1, shape[2]), sets, np.ones((shape[0] * shape[1], shape[2]), dtype=bool)
+    some, is_known = np.zeros((2, shape[0] * shape[1], shape[2]), dtype=np.int32)
+    some[dataset.pairs, dataset.successors], is_known[dataset.pairs, dataset.successors] = dataset.labels, 1
+    return some, list(dataset.label_sets), is_known > 0

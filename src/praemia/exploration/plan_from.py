@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,6 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, likely_loss
 from praemia.exploration.trajectories import SIMULATIONS, SearchPolicy, TrajectoryReward
-from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.base import MAX_HORIZON
@@ -37,9 +36,9 @@ class ExploredPlan:
         ``action_probs(history)`` are float64[A].
     value : its value in p̂: exact for a machine, else an estimate within ``alpha``. A pair never visited has the
         smallest return of the machine from then on.
-    alpha : how far it may be from the best plan in p̂.
-    certificate : how far it may be from the optimum of the true environment: proven.
-    dataset, reward, horizon : as passed to ``plan_from``.
+    alpha : an upper bound on the gap to the best plan in p̂.
+    certificate : the proven upper bound on the gap to the optimum of the true environment.
+    dataset : what it was made from.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples
@@ -57,8 +56,6 @@ class ExploredPlan:
     alpha: float
     certificate: Certificate
     dataset: Dataset
-    reward: RewardMachine | TrajectoryReward
-    horizon: int
     estimate: Estimate | None = None
 
     @property
@@ -103,9 +100,14 @@ class ExploredPlan:
         return evaluate(self._in_task(task), self.policy, keep_values=False).value
 
     def _in_task(self, task: Task) -> Task:
-        if self.estimate is None:
+        """Return a known task with the machine, the labels, the horizon and the discount of the plan."""
+        estimate, labelling = self.estimate, self.dataset.labelling
+        if estimate is None:
             raise ModelError("plans for machines are compared with a known task; this one is for trajectories")
-        return self.estimate.in_task(task)
+        self.dataset.require_sizes_of(task)
+        mdp = task.mdp if labelling is None else replace(task.mdp, labelling=labelling)
+        machine = estimate.machine.over(sorted(frozenset().union(*mdp.label_sets)))
+        return replace(task, mdp=mdp, machine=machine, horizon=estimate.horizon, discount=estimate.discount)
 
     def __repr__(self) -> str:
         sure, never = self.certificate, ""
@@ -124,23 +126,21 @@ def plan_from(
     horizon: int | None = None,
     discount: float | None = None,
     failure_prob: float = 0.05,
-    labels: Labels | None = None,
     simulations: int = SIMULATIONS,
     seed: int = 0,
 ) -> ExploredPlan:
     """Plan for a machine, or for any reward on trajectories, from explored data.
 
-    The certificate holds for a machine chosen after looking at the data, and all certificates of one dataset hold
-    together.
+    The certificate holds for a machine, and for labels (``Dataset.with_labels``), chosen after looking at the data, and
+    all certificates of one dataset hold together.
 
     Parameters
     ----------
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; that of the data by default.
     discount : γ, for a machine: a reward at step h counts γ^h times; that of the data by default. A reward on
-        trajectories is taken as it is.
+        trajectories is not discounted.
     failure_prob : ρ, the probability that the certificate fails.
-    labels : other labels than the data's: rules or a function, known on all transitions.
     simulations, seed : how many histories the search rolls out, for a reward on trajectories; plans for machines are
         exact.
 
@@ -155,27 +155,25 @@ def plan_from(
     True
     """
     if isinstance(reward, RewardMachine):
-        return _for_machine(Estimate.of(dataset, reward, horizon, discount, labels), failure_prob)
+        return _for_machine(Estimate.of(dataset, reward, horizon, discount), failure_prob)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
     if discount is not None:
         raise ModelError(f"discount={discount!r} is for machines; a reward on trajectories is taken as it is")
-    if labels is not None:
-        raise ModelError("labels= is for machines; a reward on trajectories reads observations and actions")
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     count = require_whole("simulations", simulations, 1, MAX_SIMULATIONS)
     policy = SearchPolicy(dataset, steps, reward, count, require_whole("seed", seed, 0))
     value = policy.value()
     alpha = value.upper - value.lower
     certificate = certify_history(dataset, reward.bound, alpha, steps, failure_prob)
-    return ExploredPlan(policy, value.estimate, alpha, certificate, dataset, reward, steps)
+    return ExploredPlan(policy, value.estimate, alpha, certificate, dataset)
 
 
 def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
     plan = solve(estimate.model, keep_values=False)
     value = float(estimate.values_from_unit(plan.value))
     certificate = certify_machine(estimate, plan.policy, failure_prob)
-    if estimate.never_seen and not estimate.labels_known:
+    if estimate.never_seen and estimate.dataset.labelling is None:
         names = ", ".join(estimate.never_seen)
         warnings.warn(
             f"the data never saw {names}, which the machine reads: the plan and its likely loss take it to be "
@@ -183,5 +181,4 @@ def _for_machine(estimate: Estimate, failure_prob: float) -> ExploredPlan:
             PraemiaWarning,
             stacklevel=3,
         )
-    given = estimate.dataset, estimate.machine, estimate.horizon
-    return ExploredPlan(np.ascontiguousarray(plan.policy), value, 0.0, certificate, *given, estimate)
+    return ExploredPlan(np.ascontiguousarray(plan.policy), value, 0.0, certificate, estimate.dataset, estimate)

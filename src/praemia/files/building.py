@@ -25,12 +25,11 @@ from praemia.errors import (
     require_distinct,
     require_distribution,
 )
-from praemia.files.boxes import box_propositions, build_box, is_box
-from praemia.files.formats.events import MULTIAGENT_KEYS, build_multiagent, machine_of_rules
+from praemia.files.boxes import build_box, is_box
+from praemia.files.formats.events import MULTIAGENT_KEYS, build_multiagent
 from praemia.files.schema import (
     FORMULA_KEYS,
     FormulaPart,
-    GridPart,
     GymnasiumPart,
     LabelPart,
     MachinePart,
@@ -38,7 +37,7 @@ from praemia.files.schema import (
     PatternPart,
     TaskFile,
 )
-from praemia.files.source import DataPath, Source, parse_source, read_text, validate
+from praemia.files.source import DataPath, Source, machine_of_rules, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from
 from praemia.machines.labels import Labelling, LabelRule
 from praemia.machines.machine import RewardMachine
@@ -92,15 +91,15 @@ def _machine_of_file(source: Source, name: str) -> RewardMachine:
 
     Somebody else may have written the task file, and a message may quote what is read.
     """
-    from praemia.files.load_save import SUFFIXES  # which in turn knows how task files are read
+    from praemia.files.load_save import READERS  # which in turn knows how task files are read
 
     folder = Path(source.name).parent
     path = folder / name
     with source.at("machine"):
-        if path.suffix.lower() not in SUFFIXES:
-            raise FileError(f"the machine is in {name!r}; expected a file of a machine: {' '.join(SUFFIXES)}")
+        if path.suffix.lower()[1:] not in READERS:
+            raise FileError(f"the machine is in {name!r}; expected a file of a machine: .{' .'.join(READERS)}")
         text = read_text(path, within=folder)
-    read = SUFFIXES[path.suffix.lower()].read
+    read = READERS[path.suffix.lower()[1:]]
     if read is read_task_file:  # a file that names itself, or a task that names another, is not followed
         return _read_machine(parse_source(text, str(path), is_json=name.endswith(".json")))
     machine: RewardMachine = read(text, str(path))
@@ -158,12 +157,17 @@ def build_task(source: Source, part: TaskFile, allow_code: bool = False) -> Task
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
     if is_box(part):
-        machine = _task_machine(source, part, box_propositions(part))
+        machine = _task_machine(source, part, part.labels if isinstance(part.labels, Mapping) else None)
         return build_box(source, part, machine, allow_code, {"name": name} | settings)
     if world is None:
-        assert part.grid is not None
-        grid_map = _build_grid(source, part.grid)
-        machine = _task_machine(source, part, chain(*part.grid.legend.values(), *part.grid.rooms.values()))
+        grid: Any = part.grid
+        with source.at("grid", "map"):
+            read_rows(grid.map)
+        with source.at("grid", "slip"):
+            slip = read_slip(grid.slip)
+        with source.at("grid"):
+            grid_map = GridMap(grid.map, grid.legend, grid.rooms, grid.start, slip, grid.stay, grid.slip_when_blocked)
+        machine = _task_machine(source, part, chain(*grid.legend.values(), *grid.rooms.values()))
         with source.at("grid"):
             return Task(grid_map.mdp(), machine, name=name, **settings)
     rules = world.labels or []
@@ -173,15 +177,6 @@ def build_task(source: Source, part: TaskFile, allow_code: bool = False) -> Task
     unreadable = (i for i, rule in enumerate(rules) if not set(rule.label).issubset(machine.propositions))
     with source.at(key, "labels", *islice(unreadable, 1)):
         return Task(mdp, machine, name=name, **settings)
-
-
-def _build_grid(source: Source, part: GridPart) -> GridMap:
-    with source.at("grid", "map"):
-        read_rows(part.map)
-    with source.at("grid", "slip"):
-        slip = read_slip(part.slip)
-    with source.at("grid"):
-        return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay, part.slip_when_blocked)
 
 
 def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:

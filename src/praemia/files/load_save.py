@@ -1,9 +1,8 @@
-"""Load and save tasks and machines. ``FORMATS`` lists the file formats, a line for each."""
+"""Load and save tasks and machines. ``READERS`` and ``WRITERS`` list the file formats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,43 +17,27 @@ from praemia.files.formats.txt import read_txt
 from praemia.files.source import read_text
 from praemia.files.writing import dump, dump_as_json
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.task import Task, require_task
+from praemia.tasks.task import Task
 
-
-@dataclass(frozen=True)
-class Format:
-    """A format of machines that are read, and its files' endings.
-
-    ``read`` takes a text, the name that stands for it in messages, and ``options`` that only this format has.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
-    read: Callable[..., Any]
-    options: tuple[str, ...] = ()
-
-
-FORMATS = {
-    format.name: format
-    for format in (
-        Format("yaml", (".yaml", ".yml"), read_task_file, options=("allow_code",)),
-        Format("json", (".json",), read_task_file, options=("allow_code",)),
-        Format("txt", (".txt",), read_txt),
-        Format("dot", (".dot", ".gv"), read_dot),
-        Format("hoa", (".hoa",), read_hoa, options=("pay",)),
-    )
+# The readers of machines by format, which is a file's ending; options of some, with the formats that have them.
+READERS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("yaml", "yml", "json"), read_task_file),
+    "txt": read_txt,
+    **dict.fromkeys(("dot", "gv"), read_dot),
+    "hoa": read_hoa,
 }
-SUFFIXES = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
-WRITERS = {".yaml": dump, ".yml": dump, ".json": dump_as_json}  # of machines, and of tasks
+OPTIONS = {"allow_code": ("yaml", "yml", "json"), "pay": ("hoa",)}
+WRITERS = {".yaml": dump, ".yml": dump, ".json": dump_as_json, ".drn": write_drn}
 
 
-def format_of(path: str | Path, name: str | None = None) -> Format:
+def format_of(path: str | Path, name: str | None = None) -> str:
     """Return the format that is named, or that of a file's ending, else YAML."""
     if name is None:
-        return SUFFIXES.get(Path(path).suffix.lower(), FORMATS["yaml"])
-    if name not in FORMATS:
-        raise ParameterError(f"unknown format {name!r}{did_you_mean(name, FORMATS)}")
-    return FORMATS[name]
+        ending = Path(path).suffix.lower()[1:]
+        return ending if ending in READERS else "yaml"
+    if name not in READERS:
+        raise ParameterError(f"unknown format {name!r}{did_you_mean(name, READERS)}")
+    return name
 
 
 def load(path: str | Path, format: str | None = None, **options: Any) -> Any:
@@ -66,14 +49,15 @@ def load(path: str | Path, format: str | None = None, **options: Any) -> Any:
         raise FileError(f"{path}: this format is written but not read; load the task file that it was made from")
     form = format_of(path, format)
     given = {name: value for name, value in options.items() if value not in (None, False)}
-    for name in given.keys() - set(form.options):
-        formats = " and ".join(other.name for other in FORMATS.values() if name in other.options)
-        raise ParameterError(f"{path}: {name}={given[name]!r} is for files in the format {formats}; leave it out")
-    return form.read(read_text(Path(path)), str(path), **given)
+    for name, value in given.items():
+        if form not in OPTIONS[name]:
+            formats = " and ".join(OPTIONS[name])
+            raise ParameterError(f"{path}: {name}={value!r} is for files in the format {formats}; leave it out")
+    return READERS[form](read_text(Path(path)), str(path), **given)
 
 
 def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
-    """Load a task from a YAML or JSON file; it is named after the file. A Gymnasium environment may be a ``BlackBox``.
+    """Load a task, or a ``BlackBox``, from a YAML or JSON file; it is named after the file.
 
     Parameters
     ----------
@@ -81,8 +65,7 @@ def load_task(path: str | Path, *, allow_code: bool = False) -> Task | BlackBox:
 
     Raises
     ------
-    PraemiaError
-        With the file, the line and what is wrong there. Mistakes of form are listed, one per line.
+    PraemiaError With the file, the line and the mistake there. Mistakes of form are listed, one per line.
 
     Examples
     --------
@@ -113,8 +96,7 @@ def load_machine(
 
     Raises
     ------
-    PraemiaError
-        With the file, the line and what is wrong there, or what cannot be carried over.
+    PraemiaError With the file, the line and the mistake there, or the part that cannot be converted.
 
     Examples
     --------
@@ -129,7 +111,7 @@ def load_machine(
 
 def require_writable(path: str | Path, kind: str) -> None:
     """Refuse a file whose ending is no format that a "machine" or a "task" is written in."""
-    suffixes = [*WRITERS, *([".drn"] if kind == "task" else [])]
+    suffixes = [suffix for suffix in WRITERS if kind == "task" or suffix != ".drn"]
     if Path(path).suffix.lower() not in suffixes:
         raise ParameterError(f"{path}: unknown file extension for a {kind}; expected one of {' '.join(suffixes)}")
 
@@ -147,11 +129,7 @@ def save_task(task: Task | BlackBox, path: str | Path) -> None:
     >>> praemia.load_task("small.yaml")
     Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
     """
-    require_writable(path, "task")
-    write = WRITERS.get(Path(path).suffix.lower())
-    with located(str(path)):
-        text = write_drn(require_task(task, "the .drn format")) if write is None else write(task)
-    write_whole(Path(path), text.encode())
+    _save(task, Path(path), "task")
 
 
 def save_machine(machine: RewardMachine, path: str | Path) -> None:
@@ -161,8 +139,7 @@ def save_machine(machine: RewardMachine, path: str | Path) -> None:
 
     Raises
     ------
-    PraemiaError
-        If a file cannot say all that the machine does; nothing is written then.
+    PraemiaError If the format cannot express the machine; nothing is written then.
 
     Examples
     --------
@@ -172,7 +149,11 @@ def save_machine(machine: RewardMachine, path: str | Path) -> None:
     >>> praemia.load_machine("machine.yaml") == machine
     True
     """
-    require_writable(path, "machine")
+    _save(machine, Path(path), "machine")
+
+
+def _save(subject: Task | BlackBox | RewardMachine, path: Path, kind: str) -> None:
+    require_writable(path, kind)
     with located(str(path)):
-        text = WRITERS[Path(path).suffix.lower()](machine)
-    write_whole(Path(path), text.encode())
+        text = WRITERS[path.suffix.lower()](subject)
+    write_whole(path, text.encode())

@@ -14,7 +14,12 @@ def resolve_task(
     name_or_path: str, *, until_done: bool = False, discount: float | None = None, allow_code: bool = False
 ) -> Task | BlackBox:
     """Return the task or black box that a user means: a file, or a built-in name such as ``warehouse-4``."""
-    task = _loaded(name_or_path, allow_code) if looks_like_file(name_or_path) else envs.make(name_or_path)
+    if looks_like_file(name_or_path):
+        from praemia.files.load_save import load_task
+
+        task = load_task(name_or_path, allow_code=allow_code)
+    else:
+        task = envs.make(name_or_path)
     task = task.with_until_done() if until_done else task
     return task if discount is None else task.with_discount(discount)
 
@@ -23,9 +28,3 @@ def looks_like_file(name_or_path: str) -> bool:
     """Return whether a text is a file, not a name: it exists, has folders in it, or an ending such as ``.yaml``."""
     path = Path(name_or_path)
     return path.name != name_or_path or path.suffix[1:2].isalpha() or os.path.isfile(path)
-
-
-def _loaded(path: str, allow_code: bool) -> Task | BlackBox:
-    from praemia.files.load_save import load_task
-
-    return load_task(path, allow_code=allow_code)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +20,8 @@ from pydantic import BaseModel, ValidationError
 
 from praemia.errors import FileError, PraemiaError, did_you_mean, located, require_distinct
 from praemia.files.atomic_io import TEXT, read_bytes
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rules import Rule
 
 MAX_DEPTH = 64
 MAX_DIGITS = 300
@@ -27,6 +29,7 @@ MAX_MISTAKES = 20
 MAX_VALUE_LENGTH = 60
 
 DataPath: TypeAlias = tuple[str | int, ...]
+Place: TypeAlias = str | Callable[[], str]
 Model = TypeVar("Model", bound=BaseModel)
 
 _WORDS = {
@@ -289,3 +292,20 @@ def _describe(value: Any) -> str:
         return "nothing"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= MAX_VALUE_LENGTH else text[:MAX_VALUE_LENGTH] + "…"
+
+
+def machine_of_rules(
+    where: Place,
+    states: Sequence[str],
+    initial: str,
+    propositions: Sequence[str],
+    rules: Sequence[tuple[Place, Rule]],
+    first_match: bool = False,
+) -> RewardMachine:
+    """Return the machine of rules, each with its place in a file; errors name that of a rule, or else ``where``."""
+    try:
+        return RewardMachine(states, initial, propositions, [rule for _, rule in rules], first_match)
+    except PraemiaError as error:
+        culprit = getattr(error, "rule", None)
+        with located(next((place for place, rule in rules if rule is culprit), where)):
+            raise

@@ -22,7 +22,8 @@ from praemia.files.schema import WORLDS
 from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Rule
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import ZERO, Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -38,7 +39,12 @@ def dump(subject: Task | BlackBox | RewardMachine) -> str:
 
 def dump_as_json(subject: Task | BlackBox | RewardMachine) -> str:
     """Return the same in JSON."""
-    return json.dumps(_record(subject), indent=1, default=np.generic.item) + "\n"
+    return json.dumps(_record(subject), indent=1, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return a reward as files have it, and a number of NumPy's as one of Python's."""
+    return value.to_data() if isinstance(value, Reward) else value.item()
 
 
 def _block(key: str, value: Any, indent: str = "\n  ") -> str:
@@ -62,7 +68,7 @@ def _flow(value: Any) -> str:
         return f"[{', '.join(map(_flow, value))}]"
     if isinstance(value, str):
         return _yaml(value)
-    return json.dumps(value, default=np.generic.item)
+    return _flow(value.to_data()) if isinstance(value, Reward) else json.dumps(value, default=_plain)
 
 
 def _yaml(text: str) -> str:
@@ -157,17 +163,14 @@ def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
 
 def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     """Return the transitions that a rule matches, by name."""
-    part = {
-        "from": None if rule.source is None else mdp.observation_name(rule.source),
-        "action": None if rule.action is None else mdp.action_name(rule.action),
-        "to": None if rule.target is None else mdp.observation_name(rule.target),
-    }
-    return {key: name for key, name in part.items() if name is not None}
+    observation, places = mdp.observation_name, (rule.source, rule.action, rule.target)
+    names = zip(("from", "action", "to"), (observation, mdp.action_name, observation), places, strict=True)
+    return {key: name(place) for key, name, place in names if place is not None}
 
 
 def machine_record(machine: RewardMachine) -> dict[str, Any]:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
-    if not machine.idle_reward.is_zero:
+    if machine.idle_reward != ZERO:
         raise ModelError("the rewards of this machine were mapped into [0, 1]; write the machine that it was made from")
     if machine.source is not None:
         return {**machine.source, "propositions": machine.propositions}
@@ -186,7 +189,7 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
             f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
         )
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
-    rewards = [{} if out.reward.is_zero else {"reward": out.reward.to_data()} for out in rule.outcomes]
+    rewards = [{} if out.reward == ZERO else {"reward": out.reward} for out in rule.outcomes]
     if len(rewards) == 1 and rule.outcomes[0].probability == 1.0:
         return part | {"to": rule.outcomes[0].target} | rewards[0]
     pairs = zip(rule.outcomes, rewards, strict=True)

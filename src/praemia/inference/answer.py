@@ -76,18 +76,20 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Inference:
-    """A machine inferred from traces, with what supports it.
+    """A machine inferred from traces, with its evidence.
 
     Attributes
     ----------
-    machine : it explains every episode, and no two of its states are equivalent.
-    edges : each way out of a state, with how often it was seen, and an interval for its probability.
-    why_probabilistic : why the machine is, though no two episodes contradict a deterministic one; else None.
+    machine : the machine; it explains every episode, and no two of its states are equivalent.
+    edges : its transitions, each with its count and an interval for its probability.
+    why_probabilistic : why the machine is probabilistic although no two episodes contradict a deterministic one; else
+        None.
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
-    not_identifiable : what the traces leave open, with the states in question.
-    close_calls : what they barely decide: a machine at most 20 times less likely has this edge lead elsewhere.
-    outside_class : what speaks for hidden moves: then label and reward do not fix the next state, and the machine
-        found is only one that explains the traces; None if nothing does.
+    not_identifiable : the transitions that the traces do not determine, as text.
+    close_calls : the transitions that they barely determine: a machine at most 20 times less likely has the edge lead
+        elsewhere.
+    outside_class : evidence of hidden moves, or None. With hidden moves, label and reward do not determine the next
+        state, and the machine is only one of those that explain the traces.
     held_out : how well held-out episodes are predicted; None if there are too few.
 
     Examples
@@ -112,7 +114,7 @@ class Inference:
 
     @property
     def visits(self) -> dict[str, int]:
-        """How many steps were taken in each state."""
+        """The number of steps taken in each state."""
         return {q: sum(edge.count for edge in self.edges if edge.source == q) for q in self.machine.states}
 
     @property
@@ -124,7 +126,7 @@ class Inference:
         return f"Inference({self.lines()[0]})"
 
     def lines(self) -> list[str]:
-        """Describe the machine and what supports it, line by line."""
+        """Describe the machine and its evidence, line by line."""
         kind = "deterministic" if self.is_deterministic else "probabilistic"
         size = plural(self.machine.num_states, "state")
         smallest = ", proved smallest" if self.is_smallest else ""
@@ -162,7 +164,9 @@ def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
     """Return the edges that were taken, each with an exact interval for its probability."""
     names, taken = inferred_states(table.num_states), np.nonzero(table.counts)
     counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
-    intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))
+    error = 0.5 * (1.0 - INTERVAL_LEVEL) / len(counts)  # at either end (Clopper and Pearson 1934)
+    lows = np.where(counts > 0.0, betaincinv(counts, totals - counts + 1.0, error), 0.0)
+    highs = np.where(counts < totals, betaincinv(counts + 1.0, totals - counts, 1.0 - error), 1.0)
     return tuple(
         Edge(
             names[state],
@@ -171,17 +175,10 @@ def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
             names[table.moves[state, symbol]],
             int(count),
             int(total),
-            (low, high),
+            (float(low), float(high)),
         )
-        for state, symbol, count, total, (low, high) in zip(*taken, counts, totals, intervals.tolist(), strict=True)
+        for state, symbol, count, total, low, high in zip(*taken, counts, totals, lows, highs, strict=True)
     )
-
-
-def clopper_pearson(counts: Floats, totals: Floats, failure_prob: float) -> Floats:
-    """Return exact intervals [N, 2] for probabilities, from how often things happened in numbers of trials."""
-    low = betaincinv(counts, totals - counts + 1.0, 0.5 * failure_prob)
-    high = betaincinv(counts + 1.0, totals - counts, 1.0 - 0.5 * failure_prob)
-    return np.stack((np.where(counts > 0.0, low, 0.0), np.where(counts < totals, high, 1.0)), axis=-1)
 
 
 class LabelGroup(NamedTuple):

@@ -37,10 +37,10 @@ def infer(
     ----------
     traces : episodes, each a list of steps (label, reward), where a label is a set of propositions; or what
         ``praemia.inference.load_traces`` returned.
-    deterministic : whether the machine is; by default it is if no two episodes contradict that, unless it would be too
-        large for so few traces.
-    failure_prob : ρ, the probability with which any right merge of a probabilistic machine may be rejected, in all.
-    on_progress : called with the number of episodes that the machine explains so far, and of all.
+    deterministic : whether the machine is deterministic; by default, if no two episodes contradict it and the machine
+        is not too large for the traces.
+    failure_prob : ρ, an upper bound on the probability that any correct merge of a probabilistic machine is rejected.
+    on_progress : called with the number of episodes that the machine explains so far, and the total.
 
     Raises
     ------

@@ -7,16 +7,17 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia._support.limits import require_memory
-from praemia.errors import FileError, ModelError, PraemiaError, SizeError
+from praemia.errors import FileError, ModelError, SizeError, located
 from praemia.files.atomic_io import open_to_read
 from praemia.inference.traces import Steps, Traces, reward_key
-from praemia.machines.labels import Label
+from praemia.machines.labels import Label, as_label
 from praemia.machines.rewards import LARGEST
 
 MAX_REWARDS = 1_000  # distinct ones; more suggest rewards sampled from an interval
@@ -33,7 +34,7 @@ def as_traces(traces: Traces | Iterable[Steps]) -> Traces:
             f"traces={traces!r}; expected a list of episodes, each a list of steps (label, reward), "
             "or load_traces('traces.jsonl')"
         )
-    return _encode(enumerate(traces, 1), "episode ", ModelError)
+    return _encode(enumerate(traces, 1), "episode ")
 
 
 def load_traces(path: str | Path) -> Traces:
@@ -51,7 +52,7 @@ def load_traces(path: str | Path) -> Traces:
     try:
         with open_to_read(path) as data, io.TextIOWrapper(data, encoding="utf-8-sig") as file:
             require_memory(2 * os.fstat(file.fileno()).st_size, f"reading {path}")
-            return _encode(_lines(file, path), f"{path}:", FileError)
+            return _encode(_lines(file, path), f"{path}:")
     except UnicodeDecodeError:
         raise FileError(f"{path}: not a text file; expected one episode per line, such as [[[], 0.0]]") from None
 
@@ -61,11 +62,9 @@ def _lines(file: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
         if line.strip():
             try:
                 yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-                raise FileError(
-                    f'{path}:{number}: not JSON ({reason}); expected an episode such as [[["item"], 0.0], [[], 1.0]]'
-                ) from None
+            except (ValueError, RecursionError):
+                expected = 'expected an episode such as [[["item"], 0.0], [[], 1.0]]'
+                raise FileError(f"{path}:{number}: not JSON; {expected}") from None
 
 
 class _Symbols:
@@ -77,12 +76,12 @@ class _Symbols:
         self._steps: dict[tuple[Any, ...], int] = {}  # steps as they were given
 
     def number(self, step: Any) -> int:
-        """Return the number of a step, or raise a ValueError."""
+        """Return the number of a step, or raise a ModelError."""
         try:
             label, reward = step
         except (TypeError, ValueError):
             expected = 'expected a pair of a label and a reward, such as [["item"], 0.0]'
-            raise ValueError(f"{_short_repr(step)}; {expected}") from None
+            raise ModelError(f"{brief(step)}; {expected}") from None
         if isinstance(label, Iterable) and not isinstance(label, frozenset | str | bytes | Mapping):
             label = tuple(label)
         key = (label, reward, type(reward))
@@ -91,53 +90,33 @@ class _Symbols:
         except TypeError:  # the checks name what cannot be hashed
             known = None
         if known is None:
-            pair = (_checked_label(label), _checked_reward(reward))
-            pair = (pair[0], self.rewards.setdefault(reward_key(pair[1]), pair[1]))
+            number = _checked_reward(reward)
+            pair = (as_label(label, "the label"), self.rewards.setdefault(reward_key(number), number))
             known = self._steps[key] = self.numbers.setdefault(pair, len(self.numbers))
         return known
 
 
-def _checked_label(label: Any) -> Label:
-    if not isinstance(label, tuple | frozenset):
-        raise ValueError(
-            f'the label {_short_repr(label)}; expected a list of proposition names, such as ["item"] or []'
-        )
-    for name in label:
-        if not isinstance(name, str) or not name:
-            raise ValueError(
-                f"the label {_short_repr(list(label))}, in which {_short_repr(name)} is no proposition name"
-            )
-    return frozenset(label)
-
-
 def _checked_reward(reward: Any) -> float:
     number = reward.item() if isinstance(reward, np.generic) else reward
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
-        raise ValueError(f"the reward {_short_repr(reward)}; expected a finite number")
-    if abs(number) > LARGEST:
-        raise ValueError(f"the reward {_short_repr(reward)}; expected a number between -{LARGEST:g} and {LARGEST:g}")
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
+        raise ModelError(f"the reward {brief(reward)}; expected a number between -{LARGEST:g} and {LARGEST:g}")
     return float(number) + 0.0  # -0.0 is 0.0
 
 
-def _short_repr(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _encode(episodes: Iterable[tuple[int, Any]], source: str, kind: type[PraemiaError]) -> Traces:
+def _encode(episodes: Iterable[tuple[int, Any]], source: str) -> Traces:
     """Number what occurs in episodes, each with its number; a mistake is shown with that number."""
     symbols = _Symbols()
     weights: dict[tuple[int, ...], int] = {}
     firsts: list[int] = []
     for number, episode in episodes:
-        steps = _numbered(episode, symbols, f"{source}{number}", kind)
+        with located(f"{source}{number}"):
+            steps = _numbered(episode, symbols)
         if steps not in weights:
             weights[steps] = 0
             firsts.append(number)
         weights[steps] += 1
     if not weights:
-        where = source.rstrip(":") if source.endswith(":") else "traces"
-        raise kind(f"{where}: no episode; expected at least one")
+        raise ModelError(f"{source.strip(': ')}: no episode; expected at least one")
     order = sorted(symbols.numbers, key=lambda pair: (len(pair[0]), sorted(pair[0]), pair[1]))
     labels, rewards = list(dict.fromkeys(label for label, _ in order)), sorted(symbols.rewards.values())
     padded, ranks = _padded(list(weights)), np.full(len(order) + 1, AFTER, dtype=np.int32)
@@ -169,20 +148,18 @@ def _padded(episodes: list[tuple[int, ...]]) -> NDArray[np.int32]:
     return padded
 
 
-def _numbered(episode: Any, symbols: _Symbols, where: str, kind: type[PraemiaError]) -> tuple[int, ...]:
-    if isinstance(episode, str | bytes | dict) or not isinstance(episode, Iterable):
-        raise kind(f"{where}: {_short_repr(episode)}; expected an episode, a list of steps [label, reward]")
-    numbers = []
-    for step_number, step in enumerate(episode, 1):
-        try:
+def _numbered(episode: Any, symbols: _Symbols) -> tuple[int, ...]:
+    if isinstance(episode, str | bytes | Mapping) or not isinstance(episode, Iterable):
+        raise ModelError(f"{brief(episode)}; expected an episode, a list of steps [label, reward]")
+    numbers: list[int] = []
+    with located(lambda: f"step {len(numbers) + 1}"):
+        for step in episode:
             numbers.append(symbols.number(step))
-        except ValueError as error:
-            raise kind(f"{where}: step {step_number}: {error}") from None
     if not numbers:
-        raise kind(f"{where}: an episode without steps; leave it out")
+        raise ModelError("an episode without steps; leave it out")
     if len(symbols.rewards) > MAX_REWARDS:
-        raise kind(
-            f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are distinguished by rewards that "
-            "occur again and again, so round them first"
+        raise ModelError(
+            f"more than {MAX_REWARDS:,} different rewards so far; machines are distinguished by rewards that occur "
+            "again and again, so round them first"
         )
     return tuple(numbers)

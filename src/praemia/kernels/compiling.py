@@ -117,7 +117,7 @@ def _remove_unused(base: Path, own: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Tell whether a folder can be written to by this user and nobody else."""
+    """Return whether a folder can be written to by this user and nobody else."""
     status = folder.stat()
     others_write = os.name == "posix" and status.st_mode & 0o022
     return status.st_uid == _user() and not others_write and os.access(folder, os.W_OK)

@@ -135,7 +135,7 @@ def count_visit(visits: Ints, at_plan: Ints, slots: SmallInts, totals: Ints, pai
 
 @inlined
 def has_grown(visits: Whole, before: Whole) -> bool:
-    """Tell whether a pair has been visited as often since a plan as before it."""
+    """Return whether a pair has been visited as often since a plan as before it."""
     return bool(visits - before >= (before if before > 1 else 1))
 
 
@@ -175,13 +175,13 @@ def count_episode(totals: Ints, replan: int) -> bool:
 
 @inlined
 def episodes_have_grown(totals: Ints) -> bool:
-    """Tell whether enough episodes have been played since the last full plan."""
+    """Return whether enough episodes have been played since the last full plan."""
     return bool(GROWN * (totals[EPISODES] - totals[PLANNED_EPISODES]) >= totals[PLANNED_EPISODES])
 
 
 @inlined
 def is_repair(totals: Ints, replan: int, step: Whole) -> bool:
-    """Tell whether a plan that is due before a step is a repair of the last one."""
+    """Return whether a plan that is due before a step is a repair of the last one."""
     return bool(replan == REPAIR and (step > 0 or not episodes_have_grown(totals)))
 
 

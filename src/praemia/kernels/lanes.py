@@ -63,7 +63,7 @@ def num_lanes(lanes: Any) -> int:
 
 
 def any_lane(mask: Any, count: int) -> bool:
-    """Tell whether the mask holds in one of the first ``count`` lanes."""
+    """Return whether the mask holds in one of the first ``count`` lanes."""
     return bool(np.any(mask[:count]))
 
 

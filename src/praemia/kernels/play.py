@@ -190,7 +190,7 @@ def find_loss(world: WorldArrays, h: int, o: Whole, m: Whole, a: Whole) -> float
 
 @inlined
 def can_play(counts: Counts, chance: Chance, horizon: int) -> bool:
-    """Tell whether there is room for what another episode may bring, and chance enough."""
+    """Return whether there is room for what another episode may bring, and chance enough."""
     transitions, rows = counts.transitions.shape[0] - horizon, counts.rows.shape[0] - horizon
     has_room = counts.totals[TRANSITIONS] <= transitions and counts.totals[ROWS] <= rows
     return bool(has_room and chance.used[0] + DRAWS * horizon < chance.numbers.shape[0])

@@ -105,7 +105,7 @@ def begin_again(memory: HeadroomMemory, counts: Counts, h: int, policy: Actions,
 
 @part
 def differ(first: Floats, second: Floats) -> bool:
-    """Tell whether two rows of numbers differ anywhere."""
+    """Return whether two rows of numbers differ anywhere."""
     i = 0
     while i < first.shape[0] and first[i] == second[i]:
         i += 1

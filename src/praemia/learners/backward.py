@@ -56,7 +56,7 @@ def plan_with_bonus(
     growth : multiplies the mean.
     cap : "steps left", the largest return from step h on (``spec.value_caps[h]``); "horizon", the largest return of an
         episode at every step; or an array [H].
-    monotone_with : the previous plan, which Q shall not exceed, or None. Pairs that it had not visited have no bound.
+    monotone_with : the previous plan, which Q must not exceed, or None. Pairs that were unvisited then have no bound.
     variance_of : "Y", or "W" for the variance of γW alone, without the reward.
     machine : probs[L, M, M] and rewards[H, L, M] to plan with where the machine is learned. The rewards may include a
         bonus for what is not known of a machine state and a label.

@@ -32,8 +32,8 @@ class LearnerPlan:
     ----------
     policy : the action at each step, machine state and observation, integers [H, M, O], or the probability of
         each action, [H, M, O, A]. (Of a learner that sees the product: M = 1, and O counts the product's states.)
-    values : float64[M, O], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
-    memory : anything that the learner wants back when it plans next.
+    values : float64[M, O], the learner's V_0, if it computes one; an upper bound if the learner is optimistic.
+    memory : data of the learner for its next plan.
 
     Examples
     --------
@@ -59,7 +59,13 @@ def replan_parameter(default: str) -> Any:
 
 
 def parameter(default: Any, help: str, low: float, high: float = LARGEST) -> Any:
-    """Declare a numeric parameter of a learner with its range and a line of help.
+    """Declare a numeric parameter of a learner.
+
+    Parameters
+    ----------
+    default : the default value.
+    help : a line of help.
+    low, high : the range of valid values, ends included.
 
     Examples
     --------
@@ -98,10 +104,10 @@ class _LearnerType(ABCMeta):
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, kw_only=True)
 class Learner(metaclass=_LearnerType):
-    """The base of all learners. Fields are the parameters; class variables say what it is and what it needs.
+    """The base class of learners. Fields are the parameters; class variables describe the learner and its needs.
 
-    A subclass is a frozen dataclass with keyword arguments by itself, and its name is that of the class in lower case
-    with dashes, unless it says otherwise.
+    A subclass is automatically a frozen dataclass with keyword arguments. Its name is that of the class in lower case
+    with dashes, unless ``name`` is set.
 
     Examples
     --------
@@ -158,7 +164,7 @@ class Learner(metaclass=_LearnerType):
 
     @property
     def replan_rule(self) -> ReplanRule:
-        """When to plan again, as ``replan`` says it."""
+        """When to plan again, as given by ``replan``."""
         return ReplanRule.of(self.replan)
 
     @property

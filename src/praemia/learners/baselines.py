@@ -1,8 +1,7 @@
-"""Baselines to compare learners with: acting at random, playing the optimum, and knowing part of the truth.
+"""Baselines to compare learners with: random actions, the optimal policy, and an oracle.
 
-An oracle baseline, which knows part of the truth, shows how low a regret one could hope for. ``told-support`` knows
-which observations can follow each pair, but not how likely they are; it samples models from a
-posterior, as PSRL does.
+An oracle knows part of the model, and shows how low a regret is possible. ``told-support`` knows which observations can
+follow each pair, but not how likely they are; it samples models from a posterior, as PSRL does.
 """
 
 from __future__ import annotations

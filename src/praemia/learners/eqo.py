@@ -1,13 +1,13 @@
-"""EQO (Lee and Oh 2025), lifted to machines: a bonus of c/n and nothing else.
+"""EQO (Lee and Oh 2025) for reward machines: the bonus is c/n, without a variance.
 
 With Y = φ + W and κ = ``bonus_scale``, for visited pairs (the others have Q = H):
 
     Q_h = min{H, Σ p̂ Y + κ·c/n},      V_h = max_a Q_h,      c = 7Hℓ/λ,      λ = min{1, 5·√(OAℓ·ln(KH)/K)},
 
 ℓ = ln(12·OA·KH/ρ). The values are "quasi-optimistic": above the optimum less a multiple of λH, not above the optimum
-itself, so EQO does not count as optimistic here. c grows like √K: EQO must know K, how long it will play. That the
-bonus is c/n is the paper's; the constants in c and λ were not checked against a source. The paper's experiments tune c
-as a single number, which is what ``bonus_scale`` does here.
+itself, so EQO does not count as optimistic here. c grows like √K, so EQO must know K. The form c/n is the paper's; the
+constants in c and λ were not checked against a source. The paper's experiments tune c as a single number, as
+``bonus_scale`` does here.
 
 Differences: pairs are (o, a) and not product states; W takes the place of V, and the reward, known given o', is
 averaged along with it; plans are made when a count doubles (in the paper, before every episode).

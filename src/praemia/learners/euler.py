@@ -1,4 +1,4 @@
-"""EULER (Zanette and Brunskill 2019, Bernstein form), lifted to machines: the bonus shrinks with the value gap.
+"""EULER (Zanette and Brunskill 2019, Bernstein form) for reward machines: the bonus shrinks with the value gap.
 
 With n = N(o, a), ℓ = ln(4·S·A·T/ρ), S = M·O, J = Hℓ/3, B_v = √(2ℓ), B_p = H√(2ℓ), Y = φ + W and
 κ = ``bonus_scale``:

@@ -44,14 +44,14 @@ class Transitions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Experience:
-    """All that a learner may look at when it plans. Its arrays are read-only, and valid until ``plan`` returns.
+    """The data that a learner plans from. Its arrays are read-only, and valid until ``plan`` returns.
 
-    Only what was seen is in it: nothing tells which transitions are possible before they have happened.
+    It holds observed data only: nothing in it reveals a transition that has not occurred yet.
 
     Attributes
     ----------
-    spec : what is known of the task. For a learner that sees the product: the spec of the product task.
-    num_episodes : K, the number of episodes in the run; of n steps, ⌈n/H⌉, though more are played if some end early.
+    spec : the known part of the task; for a learner on the product, that of the product task.
+    num_episodes : K, the number of episodes in the run; ⌈n/H⌉ for a run of n steps, which has more if some end early.
     episodes_played : those played so far.
     truth : the task itself, for ``privileged`` learners only.
 
@@ -163,16 +163,16 @@ class Experience:
     def backup(
         self, values: ArrayLike, step: int, machine: Any = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Go one step backwards under p̂ and the machine; return the mean and the deviation of Y = φ + γW, [M, O, A].
+        """Take one backward step under p̂ and the machine: mean and standard deviation of Y = φ + γW, [M, O, A] each.
 
         Pairs never visited have mean 0 and deviation 0: write ``np.where(experience.visits > 0, Q, cap)``.
 
         Parameters
         ----------
-        values : float64[M, O], V_{h+1}, not discounted; rewards are those of the unit range. What an ended episode is
-            worth, and γ, are applied here.
+        values : float64[M, O], V_{h+1}, not discounted; rewards are those of the unit range. γ and the value of ended
+            episodes are applied here.
         step : h, from 0 to H − 1.
-        machine : as in ``plan_with_bonus``, where the machine is learned.
+        machine : as in ``plan_with_bonus``, if the machine is learned.
 
         Examples
         --------

@@ -1,20 +1,20 @@
 """Headroom: optimistic planning with a bonus capped by the reward still obtainable.
 
-The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
-labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited has
-value T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
+The learner knows the machine, so it knows an upper bound for a pair: T = the largest Y = φ + W_{h+1} over the labels
+that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited has value T, no
+estimate exceeds T, and optimism can add no more than the *headroom* between the two. With n = N(o, a):
 
     practical (the default):  N(o) = Σ_a n,   L = 1 + ½·ln(N(o)/n),   k = the episodes so far,
                               F = max{L, √(c₃·ln(1 + k)/n)},
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{S·(T − p̂Y), S'·(T' − p̂Y)}}
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
-A plan is replanned from scratch once 5% more episodes have been played, and repaired as soon as a pair has twice the
-visits that it goes by (``praemia.kernels.headroom``). Ties go to known-optimal actions, then to the nearest unknown.
-Where the machine is learned, equals are sampled, and the learner replans from scratch by the rule `growth`.
+A full plan is made once 5% more episodes have been played, and repaired as soon as a pair has twice the visits that the
+plan used (``praemia.kernels.headroom``). Ties go to known-optimal actions, then to the nearest unknown. If the machine
+is learned, ties are broken at random, and full plans are made by the rule `growth`.
 
-docs/concepts/headroom.md says what each term is for. The theoretical constants make every V̄_h an upper bound of V*_h
-with probability 1 − ρ and keep the regret's order.
+docs/concepts/headroom.md explains each term. With the theoretical constants every V̄_h is an upper bound on V*_h with
+probability 1 − ρ, and the regret has the same order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from praemia.learners.stepwise import StepwiseLearner
 from praemia.tasks.extremes import extremes
 from praemia.tasks.spec import TaskSpec
 
-CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
+CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "random")
 
 
 class Headroom(CanLearnMachine, StepwiseLearner):
@@ -87,7 +87,7 @@ class Headroom(CanLearnMachine, StepwiseLearner):
 
     @property
     def plans_in_loop(self) -> bool:
-        """Whether the kernel needs nothing from Python between two plans: an estimate of the machine it does."""
+        """Whether the kernel can plan repeatedly without Python; not if the machine is learned."""
         return super().plans_in_loop and not self.learn_machine
 
     @property

@@ -1,4 +1,4 @@
-"""MVP, monotonic value propagation (Zhang, Ji and Du 2021; Zhang, Chen, Lee and Du 2024), lifted to machines.
+"""MVP, monotonic value propagation (Zhang, Ji and Du 2021; Zhang, Chen, Lee and Du 2024), for reward machines.
 
 With Y = φ + W and κ = ``bonus_scale``, for visited pairs (the others have Q = H):
 

@@ -1,4 +1,4 @@
-"""OPSRL (Tiapkin et al. 2022), lifted to machines: act on the best of a few samples from an optimistic posterior.
+"""OPSRL (Tiapkin et al. 2022) for reward machines: act on the best of a few samples from an optimistic posterior.
 
 The prior of p(·|o, a) is n₀ visits to a fictitious observation of value H − h, the largest return from step h on.
 For every pair J distributions w_j are sampled from Dirichlet(n₀, N(o, a, ·)), and with Y = φ + W:
@@ -10,12 +10,12 @@ A pair never visited has value H − h. With J = 1 this is posterior sampling un
 One set of J kernels serves all steps, as in the implementation released with the paper when p does not depend on h
 (n₀ = 1 there); the paper's text, for models that differ from step to step, samples J for each (h, s, a).
 
-Differences: the paper's analysis gives the fictitious observation a reward of 2 in every step, and so the value
-2(H − h); here it is 1, the largest reward there is, as in the released implementation. The paper's theory also has
-J = ⌈ln(2·OA·H·K/ρ)/ln(2/(1 + Φ(1)))⌉ and n₀ of the order of ln K; the defaults are practical ones. So the paper's
-guarantee does not carry over. Pairs are (o, a) and not product states, the kernels serve all machine states, and the
-machine is not sampled; rewards come through φ and are not sampled either; plans are made when a count doubles (in the
-paper, before every episode).
+Differences: the paper's analysis gives the fictitious observation a reward of 2 in every step, and so the value 2(H −
+h); here it is 1, the largest possible reward, as in the released implementation. The paper's theory also has J =
+⌈ln(2·OA·H·K/ρ)/ln(2/(1 + Φ(1)))⌉ and n₀ of the order of ln K; the defaults are practical ones. So the paper's guarantee
+does not carry over. Pairs are (o, a) and not product states, the kernels serve all machine states, and the machine is
+not sampled; rewards come through φ and are not sampled either; plans are made when a count doubles (in the paper,
+before every episode).
 """
 
 from __future__ import annotations

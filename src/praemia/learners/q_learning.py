@@ -1,19 +1,19 @@
-"""Q-learning on the cross product, and CRM: the methods that users of reward machines know.
+"""Q-learning on the cross product, and CRM: the best-known methods for reward machines.
 
 Both keep one table Q(o, m, a) and act ε-greedily in it. After every step (o, a, o'), in which the machine goes from m
-to m', with learning rate α and discount d,
+to m', with learning rate α and discount d:
 
     Q(o, m, a) ← Q(o, m, a) + α·(reward + d·max_a' Q(o', m', a') − Q(o, m, a)).
 
 Q-learning updates the machine state it was in, with the reward it got. CRM (counterfactual experiences for reward
-machines) updates every machine state m from each step, with what that state would have got: the mean reward ν̄ and the
-mean of max_a' Q(o', m', a') under τ. (The paper's machines are deterministic, so that there is nothing to average.)
+machines) updates every machine state m from each step, as if the step had been taken in m: with the mean reward ν̄ and
+the mean of max_a' Q(o', m', a') under τ. (The paper's machines are deterministic and need no averages.)
 
 The plan is the greedy policy, and so are ``run.plan_values`` and ``run.final_policy``; the regret is that of the paths
 taken, random actions included. Equal best actions are sampled anew whenever an entry of their row is updated.
 
 The settings of two papers, both with d = .9 and ε = .1: Toro Icarte et al. (2022) have α = .5 and a table that starts
-at 2; so do Trapasso, Iocchi and Patrizi (2026), with α = .1 where moves have chance and α = 1 where they have none.
+at 2; so do Trapasso, Iocchi and Patrizi (2026), with α = .1 for stochastic moves and α = 1 for deterministic ones.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 A pair (o, a) is known after m visits. With Y = φ + W:
 
-    Q_h = Σ p̂ Y for a known pair,      Q_h = H − h for an unknown one (the most that can still be earned),
+    Q_h = Σ p̂ Y for a known pair,      Q_h = H − h for an unknown one (the largest remaining return),
 
 V_h = max_a Q_h. A new plan is made when a pair has become known: before the next episode, or at once, as in the paper
-(``replan="known-at-once"``). With ``learn_machine`` it sees the machine's state, and learns what a label does in
-a machine state by one visit, which tells all of a deterministic machine.
+(``replan="known-at-once"``). With ``learn_machine`` it observes the machine's state, and learns the effect of a label
+in a machine state from one visit, which suffices for a deterministic machine.
 
 It promises a nearly optimal policy after polynomially many samples (PAC), not small regret: once all pairs that
 matter are known it stops learning, so any error left costs regret in every episode.

@@ -87,7 +87,7 @@ def refuse_others(kind: type[Learner]) -> None:
 
 
 def kind_of(name: str) -> type[Learner]:
-    """Return the class behind a learner's name.
+    """Return the class of a learner, by name.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def kind_of(name: str) -> type[Learner]:
 
 
 def is_registered(name: str) -> bool:
-    """Tell whether this process registered a learner by a name."""
+    """Return whether this process registered a learner by a name."""
     return name in _registered
 
 

@@ -80,11 +80,11 @@ class UCBVI(Learner):
         )
 
     def reward_bonus(self, iota: float, n: NDArray[np.int64]) -> Any:
-        """Return the bonus for rewards: none, the reward of a transition that was seen is known."""
+        """Return the bonus for rewards: 0, since the reward of an observed transition is known."""
         return 0.0
 
     def machine(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return the estimate of a machine that is learned; None where it is known."""
+        """Return the estimate of a learned machine; None if the machine is known."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""UCBVI with refined constants (Drago, Mussi and Metelli 2025, variant BF-I), lifted to machines.
+"""UCBVI with refined constants (Drago, Mussi and Metelli 2025, variant BF-I), for reward machines.
 
 With Y = φ + W, R = H − h (steps h from 0), L = ln(5·OA·T/ρ) and κ = ``bonus_scale``, for visited pairs (the others have
 Q = R):
@@ -6,10 +6,10 @@ Q = R):
     b = √(4L·Var_p̂(Y)/n) + 7RL/(3·max(1, n − 1)) + √(4·Σ p̂(o')·min(84²H³O²AL²/N'_{h+1}(o'), R²)/n)
     Q_h = min{Q_h of the previous plan, R, Σ p̂ Y + κ·b},      V_h = max_a Q_h.
 
-Differences: pairs are (o, a) and not product states; L pays for no union over steps and machine states, so optimism at
-κ = 1 has probability 1 − HMρ (docs/concepts/theory.md says what the last term is for); the reward is known given o', so
-it is part of Y, whose range is R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0 counts
-as R²; plans are made when a count doubles.
+Differences: pairs are (o, a) and not product states; L includes no union bound over steps and machine states, so
+optimism at κ = 1 has probability 1 − HMρ (docs/concepts/theory.md explains the last term); the reward is known given
+o', so it is part of Y, whose range is R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0
+counts as R²; plans are made when a count doubles.
 """
 
 from __future__ import annotations

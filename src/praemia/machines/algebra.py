@@ -1,4 +1,4 @@
-"""Operations on machines: sums, missed events, and the rewards of a word."""
+"""Operations on machines: sums, and missed events."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import fsum
 from numbers import Real
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from praemia.errors import ParameterError, unknown_name
 from praemia.machines.diagrams import Diagrams, Growth, Memo
-from praemia.machines.labels import as_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Outcomes, merge_outcomes
@@ -75,23 +70,6 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     named = diagrams.map_values(lambda outs: tuple(replace(out, target=states[int(out.target)]) for out in outs))
     machine = RewardMachine.from_diagrams(states, propositions, named, dict(zip(states, meanings, strict=True)))
     return machine.changed(idle_reward=Reward.sum(first.idle_reward, second.idle_reward))
-
-
-def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-    """Return the mean reward of each step of a word: float64[n]. Messages count steps from 1."""
-    chances = {machine.initial: 1.0}
-    means = []
-    for number, propositions in enumerate(word, start=1):
-        label = as_label(propositions, f"the label of step {number}", machine.propositions)
-        after: dict[str, float] = {}
-        mean = []
-        for state, chance in chances.items():
-            for out in machine.outcomes(state, label):
-                after[out.target] = after.get(out.target, 0.0) + chance * out.probability
-                mean.append(chance * out.probability * out.reward.mean)
-        means.append(fsum(mean))
-        chances = after
-    return np.array(means, dtype=np.float64)
 
 
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardMachine:

@@ -115,7 +115,7 @@ def dense(machine: RewardMachine, propositions: Iterable[str]) -> DenseMachine:
     targets = padded[:, :, 0].astype(np.int64)[at]
     probs, rewards = padded[:, :, 1][at], padded[:, :, 2][at]
     done = np.zeros(machine.num_states, dtype=bool)
-    done[list(machine.settled_states)] = True
+    done[list(machine.terminal_states)] = True
     arrays = (targets, probs, rewards, done)
     for array in arrays:
         array.flags.writeable = False

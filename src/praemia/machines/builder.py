@@ -17,8 +17,8 @@ from praemia.machines.syntax import parse_guard
 class MachineBuilder:
     """Write a machine edge by edge, as you would draw it.
 
-    Edges with the same source and the same guard are the outcomes of one rule. States have the order in which they
-    are first named. The guard ``else`` takes what the state's other edges leave.
+    Edges with the same source and the same guard are the outcomes of one rule. States have the order in which they are
+    first named. The guard ``else`` matches all labels that no other edge of the state matches.
 
     Parameters
     ----------

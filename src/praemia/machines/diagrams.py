@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from praemia.errors import SizeError, require_whole
 
@@ -21,6 +21,7 @@ CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 TELL_SECONDS = 2.0
 
 Memo = dict[tuple[int, int], int]
+Folded = TypeVar("Folded")
 
 
 @dataclass
@@ -170,6 +171,27 @@ class Diagrams:
         assert result is not None
         return result
 
+    def fold(
+        self,
+        roots: Iterable[int],
+        at_leaf: Callable[[int], Folded],
+        at_node: Callable[[int, Folded, Folded], Folded],
+        results: dict[int, Folded] | None = None,
+    ) -> list[Folded]:
+        """Return what diagrams come to, computed once for each diagram below them, from the leaves upwards.
+
+        ``at_leaf`` takes a leaf; ``at_node`` a variable, and what the diagrams come to where it is false and true.
+        ``results`` keeps what was computed, for the next time.
+        """
+        results = {} if results is None else results
+        variable, low, high = self.variable, self.low, self.high
+        for diagram in sorted(self.below(roots, results)):  # children come before their parents
+            if variable[diagram] == LEAF:
+                results[diagram] = at_leaf(diagram)
+            else:
+                results[diagram] = at_node(variable[diagram], results[low[diagram]], results[high[diagram]])
+        return [results[root] for root in roots]
+
     def map(
         self,
         f: int,
@@ -178,13 +200,8 @@ class Diagrams:
         target: Diagrams | None = None,
     ) -> int:
         """Change every value of a diagram, here or in another store with the same variables."""
-        memo, target = {} if memo is None else memo, self if target is None else target
-        for diagram in sorted(self.below([f], memo)):  # children before their parents
-            if self.variable[diagram] == LEAF:
-                memo[diagram] = target.leaf(change(self._values[diagram]))
-            else:
-                memo[diagram] = target.node(self.variable[diagram], memo[self.low[diagram]], memo[self.high[diagram]])
-        return memo[f]
+        store = self if target is None else target
+        return self.fold([f], lambda leaf: store.leaf(change(self._values[leaf])), store.node, memo)[0]
 
     def choose(self, variable: int, low: int, high: int) -> int:
         """Return the diagram that decides a variable, wherever it stands in the order."""

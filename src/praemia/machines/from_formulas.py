@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
@@ -40,20 +38,11 @@ class Payment(NamedTuple):
                 if key not in ("reward", "pay"):
                     raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
             reward, pay = value.get("reward", 1.0), value.get("pay", pay)
-            reward = Reward.from_data(reward) if isinstance(reward, Mapping) else reward
         require_pay(pay)
-        is_number = isinstance(reward, Real) and not isinstance(reward, bool) and math.isfinite(reward)
-        if not is_number and not isinstance(reward, Reward):
-            raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
-        given = Reward.of(reward)
+        given = Reward.from_data(reward)
         if pay == "end" and not given.is_constant:
             raise ParameterError(f"the reward {given} with pay='end', which may subtract it again; give a number")
         return cls(given, pay)
-
-    def to_data(self, pay: str) -> Any:
-        """Return what files have beside a text, where ``pay`` is the default."""
-        reward = self.reward.to_data()
-        return reward if self.pay == pay else {"reward": reward, "pay": self.pay}
 
 
 def machine_from(
@@ -91,13 +80,13 @@ def machine_from(
         names = accepting.propositions if allowed is None else allowed
         machines.append(paying_machine(accepting, payment, names, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
-    try:
-        rewards = {part: payment.to_data(pay) for part, payment in payments.items()}
-    except ModelError:  # files have no word for a reward; only who writes it to one needs to know
-        return machine
-    key, own_syntax = "ltlf" if kind == "formula" else "regex", {} if syntax == "praemia" else {"syntax": syntax}
-    written = {key: text, "pay": pay, "reward": rewards[text]} if isinstance(text, str) else {key: rewards, "pay": pay}
-    return machine.changed(source=written | own_syntax)
+    given: dict[str, Any] = {part: own.reward if own.pay == pay else own._asdict() for part, own in payments.items()}
+    source: dict[str, Any] = {
+        "ltlf" if kind == "formula" else kind: text if isinstance(text, str) else given,
+        "pay": pay,
+    }
+    source |= {"reward": given[text]} if isinstance(text, str) else {}
+    return machine.changed(source=source | ({} if syntax == "praemia" else {"syntax": syntax}))
 
 
 def _odd_payments(kind: str, text: str, accepting: Automaton[Any], payment: Payment) -> Iterator[str]:

@@ -10,6 +10,7 @@ from praemia.errors import SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, fold, negation, proposition
 from praemia.machines.labels import Label
+from praemia.machines.state_diagrams import StateDiagrams
 
 Term: TypeAlias = dict[int, bool]  # variable -> whether it must be true
 
@@ -79,14 +80,8 @@ class Booleans(Diagrams):
 
     def example(self, function: int) -> Label:
         """Return a label on which a function, which is not false everywhere, is true."""
-        true = set()
-        while not self.is_leaf(function):
-            if self.low[function] == self.false:
-                true.add(self.atoms[self.variable[function]].name)
-                function = self.high[function]
-            else:
-                function = self.low[function]
-        return frozenset(true)
+        (labels,) = StateDiagrams(self.names, self, (function,)).examples()
+        return labels[self.true]
 
     def literal(self, variable: int) -> int:
         """Return the function that is true where a variable is."""
@@ -122,17 +117,12 @@ class Booleans(Diagrams):
         return bits[f]
 
     def restrict(self, f: int, variable: int, value: bool) -> int:
-        """Return a function where a variable, which must be one of the first few hundred, has a value."""
-        return self._restrict(f, variable, value, {})
+        """Return a function where a variable has a value."""
 
-    def _restrict(self, f: int, variable: int, value: bool, memo: dict[int, int]) -> int:
-        own = self.variable[f]
-        if own >= variable:
-            return self.cofactor(f, variable, value)
-        if f not in memo:
-            low = self._restrict(self.low[f], variable, value, memo)
-            memo[f] = self.node(own, low, self._restrict(self.high[f], variable, value, memo))
-        return memo[f]
+        def node(own: int, low: int, high: int) -> int:
+            return (high if value else low) if own == variable else self.node(own, low, high)
+
+        return self.fold([f], lambda leaf: leaf, node)[0]
 
     def terms(self, f: int, most: float = math.inf) -> list[Term]:
         """Return an irredundant sum of products: f is true where all of some term holds (Minato and Morreale).

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from numbers import Integral
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ContradictionError, ModelError, ParameterError, did_you_mean, require_distinct
+from praemia.errors import ModelError, ParameterError, did_you_mean, require_distinct
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
+
+MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
 
 @dataclass(frozen=True, init=False)
@@ -55,17 +57,13 @@ class LabelRule:
     ) -> None:
         object.__setattr__(self, "propositions", as_label(propositions, "the label that a label rule adds"))
         for place, number in (("source", source), ("action", action), ("target", target)):
-            object.__setattr__(self, place, None if number is None else _whole(place, number))
+            if number is not None and not isinstance(number, Integral):
+                raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
+            object.__setattr__(self, place, None if number is None else int(number))
 
     def as_list(self) -> list[list[str] | int | None]:
         """Return the rule as plain data: the propositions in order, then source, action and target."""
         return [sorted(self.propositions), self.source, self.action, self.target]
-
-
-def _whole(place: str, number: object) -> int:
-    if not isinstance(number, Integral):
-        raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
-    return int(number)
 
 
 @dataclass(frozen=True)
@@ -95,6 +93,18 @@ class Labelling:
         """Whether the rules say all."""
         return self.function is None
 
+    def tabulated(self, num_observations: int, num_actions: int) -> Labelling | None:
+        """Return the labels of all transitions as rules; None where there are too many to call a function for each."""
+        shape = (num_observations, num_actions, num_observations)
+        if self.by_rules:
+            return self
+        if shape[0] * shape[1] * shape[2] > MAX_TABULATED:
+            return None
+        places = np.indices(shape).reshape(3, -1)
+        numbers, sets = self.of(*places)
+        rows = zip(*places.tolist(), numbers.tolist(), strict=True)
+        return Labelling(tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number]))
+
     def propositions(self) -> Label:
         """Return the propositions of the rules; those of a function cannot be known beforehand."""
         return frozenset().union(*(rule.propositions for rule in self.rules))
@@ -106,24 +116,18 @@ Labels: TypeAlias = (
 )
 
 
-class GivenLabels(NamedTuple):
-    """Labels of steps (o, a, o', info), from one of the forms that users give them in.
+def read_labels(
+    labels: object, takes_info: Callable[[StepFunction], StepFunction] = lambda own: own
+) -> tuple[StepFunction | Mapping[Any, Label], Label | None]:
+    """Return labels of steps (o, a, o', info) as a function, or as a table by next observation.
 
-    ``function`` returns the propositions of a step; it is None where a ``table`` has those of each next observation.
-    ``declared`` are the propositions that labels can have; None where that is not known beforehand.
+    The other part are the propositions that labels can have; None where that is not known beforehand. ``takes_info``
+    changes each function of the user's.
     """
-
-    function: StepFunction | None
-    table: Mapping[Any, Label] | None
-    declared: Label | None
-
-
-def read_labels(labels: object, takes_info: Callable[[StepFunction], StepFunction] = lambda own: own) -> GivenLabels:
-    """Read labels of steps; ``takes_info`` changes each function of the user's."""
     if isinstance(labels, str):
-        return GivenLabels(partial(_from_info, labels), None, None)
+        return partial(_from_info, labels), None
     if callable(labels):
-        return GivenLabels(takes_info(labels), None, None)
+        return takes_info(labels), None
     if not isinstance(labels, Mapping):
         raise ModelError(
             f"labels={labels!r}; expected a function (o, a, o', info) -> propositions, a dictionary from next "
@@ -133,7 +137,7 @@ def read_labels(labels: object, takes_info: Callable[[StepFunction], StepFunctio
     kinds = {callable(value): key for key, value in labels.items()}
     if True not in kinds:
         table = {o: as_label(names, "a label") for o, names in labels.items()}
-        return GivenLabels(None, table, frozenset().union(*table.values()))
+        return table, frozenset().union(*table.values())
     if False in kinds:
         raise ModelError(
             f"labels: {kinds[True]!r} has a function and {kinds[False]!r} has none; expected functions by proposition, "
@@ -143,11 +147,7 @@ def read_labels(labels: object, takes_info: Callable[[StepFunction], StepFunctio
         if not isinstance(name, str):
             raise ModelError(f"labels: {name!r} has a function; expected a proposition, a text, before a function")
     functions = [(name, takes_info(function)) for name, function in labels.items()]
-    return GivenLabels(
-        lambda o, a, z, info: frozenset([name for name, holds in functions if holds(o, a, z, info)]),
-        None,
-        frozenset(labels),
-    )
+    return lambda *step: frozenset([name for name, holds in functions if holds(*step)]), frozenset(labels)
 
 
 def _from_info(key: str, o: Any, a: Any, o_next: Any, info: Mapping[str, Any]) -> Any:
@@ -169,10 +169,10 @@ def as_labelling(labels: Labels) -> Labelling:
             "rules, a function (o, a, o') -> propositions, or a dictionary"
         )
     if isinstance(labels, Mapping) or callable(labels):
-        label, table, _ = read_labels(labels, _with_or_without_info)
-        if label is not None:
-            return Labelling(function=lambda o, a, z: label(o, a, z, {}))
-        return Labelling(tuple(LabelRule(names, target=o) for o, names in (table or {}).items()))
+        given, _ = read_labels(labels, _with_or_without_info)
+        if isinstance(given, Mapping):
+            return Labelling(tuple(LabelRule(names, target=o) for o, names in given.items()))
+        return Labelling(function=lambda o, a, z: given(o, a, z, {}))
     rules = tuple(labels) if isinstance(labels, Iterable) else (labels,)
     for rule in rules:
         if not isinstance(rule, LabelRule):
@@ -231,27 +231,6 @@ def as_label(propositions: object, what: str, allowed: Collection[str] | None = 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
     return "{" + ", ".join(sorted(label)) + "}"
-
-
-class SeenLabels:
-    """The labels of transitions that were seen, a function of (o, a, o'); ``ignored`` propositions do not count."""
-
-    def __init__(self, ignored: Label = frozenset()) -> None:
-        self._labels: dict[tuple[int, int, int], Label] = {}
-        self._ignored = ignored
-
-    def __call__(self, o: int, a: int, z: int) -> Label:
-        return self._labels[o, a, z]
-
-    def add(self, transition: tuple[int, int, int], label: Label) -> None:
-        """Note a label; refuse one that contradicts what was seen before."""
-        own = label - self._ignored
-        first = self._labels.setdefault(transition, own)
-        if first != own:
-            raise ContradictionError(
-                f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
-                "another time; labels must be a function of (o, a, o')"
-            )
 
 
 def _call(

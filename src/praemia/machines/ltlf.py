@@ -98,13 +98,13 @@ class _Progression:
                 return self.moves.node(variable, low, high)
             here = self.moves.node(variable, self._never, self._always)
         else:
-            here = self._later(atom.parts[0] if atom.operator == "X" else atom)
+            later = self.residual(atom.parts[0] if atom.operator == "X" else atom)
+            here = self.moves.leaf((self._simplify(later), False))
         if atom.operator == "U":
             here = self._join("|", present[1], self._join("&", present[0], here))
-        return self._join("|", self._join("&", here, high), self._join("&", self._negate(here), low))
-
-    def _later(self, formula: Formula) -> int:
-        return self.moves.leaf((self._simplify(self.residual(formula)), False))
+        negate = self._functions.negate
+        elsewhere = self.moves.map(here, lambda pair: (negate(pair[0]), not pair[1]), self._negated)
+        return self._join("|", self._join("&", here, high), self._join("&", elsewhere, low))
 
     def _join(self, operator: str, f: int, g: int) -> int:
         both = operator == "&"
@@ -117,9 +117,6 @@ class _Progression:
         zero, unit = (self._never, self._always) if both else (self._always, self._never)
         f, g = (f, g) if f < g else (g, f)
         return self.moves.combine(f, g, pairs, self._joined[operator], zero, unit)
-
-    def _negate(self, f: int) -> int:
-        return self.moves.map(f, lambda pair: (self._functions.negate(pair[0]), not pair[1]), self._negated)
 
     def _simplify(self, function: int) -> int:
         """Remove atoms from a residual whose value does not matter, given which ones imply which."""

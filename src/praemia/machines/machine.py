@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from praemia._support.displayed import Displayed
 from praemia._support.text_tables import plural
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES, Growth
-from praemia.machines.labels import Label, distinct_names, several
+from praemia.machines.labels import Label, as_label, distinct_names, several
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
+    ZERO,
     Outcomes,
     Rule,
     build_diagrams,
@@ -38,26 +40,27 @@ if TYPE_CHECKING:
 
 
 class RewardMachine(Displayed):
-    """A probabilistic reward machine: never changed, and valid once it exists.
+    """A probabilistic reward machine, immutable and validated.
 
     Two machines are equal if they have the same states in the same order, the same initial state, the same propositions
     in any order, and the same outcomes in every state on every label, however the rules are written.
 
     Parameters
     ----------
-    rules : each a ``Rule``, or a mapping as in files: ``{"from": "a", "when": "item & !b", "to": "b", "reward": 1}``.
-        A rule whose guard is ``else`` is taken where no other is, wherever it stands.
-    first_match : the rules of a state are tried in their order, and the first whose guard holds is taken.
+    rules : each a ``Rule``, or a mapping as in files: ``{"from": "a", "when": "item & !b", "to": "b", "reward": 1}``. A
+        rule whose guard is ``else`` applies if no other rule of its state does, wherever it stands.
+    first_match : whether the rules of a state are tried in order and the first whose guard holds applies.
 
     Attributes
     ----------
-    idle_reward : of a step on which no rule holds, and of those left when an episode has ended: 0, and in the unit
-        range the number that 0 is mapped to.
-    rules : with guards that exclude each other, one for each that was written; derived from the diagrams, if none was.
+    idle_reward : the reward of a step on which no rule holds, and of the steps left when an episode has ended: 0, or
+        the number to which ``in_unit_range`` maps 0.
+    rules : the rules with mutually exclusive guards, one for each written rule; derived from the diagrams if there is
+        none.
     written_rules : the rules as they were written; None if there are none.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
-    source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
-    meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
+    source : the keys of a file that define the machine in short, such as ``ltlf`` and ``pay``; None if there are none.
+    meanings : the meaning of each state, in words or as a formula; by default its name.
 
     Examples
     --------
@@ -87,30 +90,17 @@ class RewardMachine(Displayed):
         rules: Iterable[Rule | Mapping[str, Any]],
         first_match: bool = False,
     ) -> None:
-        self._build(states, initial, propositions, rules, first_match, Reward.of(0.0))
-
-    def _build(
-        self,
-        states: Iterable[str],
-        initial: str,
-        propositions: Iterable[str],
-        rules: Iterable[Rule | Mapping[str, Any]],
-        first_match: bool,
-        idle_reward: Reward,
-    ) -> None:
-        """Check the parameters and build the diagrams."""
         states, propositions = distinct_names("state", states), distinct_names("proposition", propositions)
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
             raise unknown_name("machine state", initial, states)
         written = tuple(map(Rule.of, rules))
-        validate_rules(written, set(states), propositions)
-        diagrams = build_diagrams(states, written, idle_reward, first_match)
-        parts = {"states": states, "initial": initial, "propositions": propositions, "diagrams": diagrams}
+        validate_rules(written, dict.fromkeys(states), propositions)
+        parts = {"states": states, "initial": initial, "propositions": propositions, "first_match": first_match}
+        parts |= {"diagrams": build_diagrams(states, written, ZERO, first_match), "written_rules": written}
         meanings = dict(zip(states, states, strict=True))
-        parts |= {"first_match": first_match, "idle_reward": idle_reward, "source": None, "meanings": meanings}
-        self.__dict__.update(parts, written_rules=written)
+        self.__dict__.update(parts, idle_reward=ZERO, source=None, meanings=meanings)
 
     @classmethod
     def from_diagrams(
@@ -120,12 +110,12 @@ class RewardMachine(Displayed):
         diagrams: StateDiagrams,
         meanings: Mapping[str, str] | None = None,
     ) -> RewardMachine:
-        """Return the machine of diagrams whose values are tuples of outcomes; it starts in the first state."""
+        """Return the machine of diagrams whose values are tuples of outcomes; the first state is initial."""
         machine = cls(states, states[0], propositions, ())
         return machine.changed(diagrams=diagrams, written_rules=None, meanings=meanings or machine.meanings)
 
     def changed(self, **changes: Any) -> RewardMachine:
-        """Return a copy with other stored attributes, whose diagrams are not built again."""
+        """Return a copy with other stored attributes, without building the diagrams again."""
         machine = RewardMachine.__new__(RewardMachine)
         machine.__dict__.update({name: self.__dict__[name] for name in RewardMachine.__annotations__} | changes)
         return machine
@@ -140,9 +130,11 @@ class RewardMachine(Displayed):
         parts = {name: getattr(self, name) for name in names} | changes
         if "rules" not in parts:
             parts["rules"] = self.rules if self.written_rules is None else self.written_rules
-        machine = RewardMachine.__new__(RewardMachine)
-        machine._build(**parts, idle_reward=self.idle_reward)
-        return machine
+        machine = RewardMachine(**parts)
+        if self.idle_reward == machine.idle_reward:
+            return machine
+        diagrams = build_diagrams(machine.states, machine.written_rules or (), self.idle_reward, machine.first_match)
+        return machine.changed(diagrams=diagrams, idle_reward=self.idle_reward)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a machine is never changed; machine.replace({name}=…) makes a changed copy")
@@ -221,7 +213,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules, whose guards exclude each other: as written where they do, or derived from the diagrams."""
+        """The rules with mutually exclusive guards: as written where possible, else derived from the diagrams."""
         if self.written_rules is not None:
             return make_exclusive(self.written_rules, self.first_match)
         return derive_rules(self.states, self.diagrams, self.idle_reward)
@@ -232,7 +224,7 @@ class RewardMachine(Displayed):
 
     @property
     def sizes(self) -> list[str]:
-        """How large the machine is, in words: its states, the rules that were written, its propositions."""
+        """The size of the machine as text: states, written rules, propositions."""
         rules = [] if self.written_rules is None else [plural(len(self.written_rules), "rule")]
         return [plural(self.num_states, "machine state"), *rules, plural(len(self.propositions), "proposition")]
 
@@ -242,7 +234,7 @@ class RewardMachine(Displayed):
         return outcomes
 
     def possible_outcomes(self, state: str) -> list[Outcomes]:
-        """Return all that ``outcomes`` can be in a state, whatever the label."""
+        """Return the possible results of ``outcomes`` in a state, over all labels."""
         return list(self.diagrams.store.values([self.diagrams.roots[self.index[state]]]))
 
     @property
@@ -261,7 +253,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def reward_range(self) -> RewardRange:
-        """The range of its rewards and 0."""
+        """The smallest range that contains its rewards and 0."""
         return RewardRange.of(self.rewards)
 
     @cached_property
@@ -276,11 +268,11 @@ class RewardMachine(Displayed):
 
         derived = {"written_rules": None, "first_match": False, "source": None}
         unit = self.changed(diagrams=self.diagrams.map_values(mapped), idle_reward=to_unit(self.idle_reward), **derived)
-        unit.__dict__["settled_states"] = self.settled_states  # decided before rewards are rounded
+        unit.__dict__["terminal_states"] = self.terminal_states  # decided before rewards are rounded
         return unit
 
     @cached_property
-    def settled_states(self) -> frozenset[int]:
+    def terminal_states(self) -> frozenset[int]:
         """The indices of the states from which every further reward is the idle reward, on all labels."""
         following = {state: self.possible_outcomes(state) for state in self.states}
         return frozenset(self.index[state] for state in set(self.states) - paying_states(following, self.idle_reward))
@@ -291,7 +283,7 @@ class RewardMachine(Displayed):
         return self.diagrams.reads()
 
     def over(self, propositions: Iterable[str]) -> RewardMachine:
-        """Return the same machine over a larger set of propositions, which it does not read."""
+        """Return the machine over more propositions, which it ignores."""
         more = several("propositions", propositions)
         return self.changed(propositions=tuple(dict.fromkeys((*self.propositions, *more))))
 
@@ -306,7 +298,7 @@ class RewardMachine(Displayed):
         return self if other == 0 else NotImplemented
 
     def with_chance(self, chances: Mapping[str, float]) -> RewardMachine:
-        """Return the machine that notices each of some events only with a probability, at each step independently.
+        """Return the machine that detects each of the given events only with a probability, independently at each step.
 
         >>> RewardMachine.from_ltlf("F item").with_chance({"item": 0.8}).expected_rewards([{"item"}, {"item"}])
         array([0.8 , 0.16])
@@ -324,7 +316,7 @@ class RewardMachine(Displayed):
     def potential(self, discount: float) -> NDArray[np.float64]:
         """Return the optimal value of the machine alone in each state, whatever the environment: float64[M].
 
-        For shaping of rewards; the discount is below 1 unless no cycle of the machine has a reward.
+        It serves reward shaping. The discount must be below 1 unless no cycle of the machine has a reward.
         """
         from praemia.machines.potential import potential
 
@@ -341,7 +333,20 @@ class RewardMachine(Displayed):
         return difference(self, other)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
-        from praemia.machines.algebra import expected_rewards
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact.
 
-        return expected_rewards(self, word)
+        Messages count steps from 1.
+        """
+        chances = {self.initial: 1.0}
+        means = []
+        for number, propositions in enumerate(word, start=1):
+            label = as_label(propositions, f"the label of step {number}", self.propositions)
+            after: dict[str, float] = {}
+            mean = []
+            for state, chance in chances.items():
+                for out in self.outcomes(state, label):
+                    after[out.target] = after.get(out.target, 0.0) + chance * out.probability
+                    mean.append(chance * out.probability * out.reward.mean)
+            means.append(fsum(mean))
+            chances = after
+        return np.array(means, dtype=np.float64)

@@ -107,13 +107,14 @@ class PredicateParser:
         is_truth, place = token.kind in ("|", "&", "!", "<"), min(token.place, parts[0].place)
         values = self._check(parts, token.kind in ("|", "&", "!"))
         if token.arity == 1:
-            return _Part(partial(_one, _NOT if is_truth else operator.neg, *values), is_truth, place)
+            (means,) = values
+            change = partial(operator.xor, True) if is_truth else operator.neg
+            return _Part(lambda o, a, z: change(means(o, a, z)), is_truth, place)
         if token.kind == "<":
             signs = token.text.split()
-            pairs = zip(signs, values[:-1], values[1:], strict=True)
-            values = [partial(_both, _COMPARISONS[sign], left, right) for sign, left, right in pairs]
+            values = list(map(_both, map(_COMPARISONS.__getitem__, signs), values[:-1], values[1:]))
         combine = _COMBINED.get(token.kind, operator.and_)
-        return _Part(reduce(lambda one, other: partial(_both, combine, one, other), values), is_truth, place)
+        return _Part(reduce(partial(_both, combine), values), is_truth, place)
 
     def _operand(self, token: Token) -> _Part:
         match = _REFERENCE.fullmatch(token.text)
@@ -165,13 +166,8 @@ def _divided(left: Any, right: Any) -> Any:
         return np.divide(left, right)
 
 
-def _one(change: Callable[[Any], Any], means: Meaning, o: Any, a: Any, z: Any) -> Any:
-    return change(means(o, a, z))
+def _both(combine: Callable[[Any, Any], Any], left: Meaning, right: Meaning) -> Meaning:
+    return lambda o, a, z: combine(left(o, a, z), right(o, a, z))
 
 
-def _both(combine: Callable[[Any, Any], Any], left: Meaning, right: Meaning, o: Any, a: Any, z: Any) -> Any:
-    return combine(left(o, a, z), right(o, a, z))
-
-
-_NOT = partial(operator.xor, True)
 _COMBINED = {"|": operator.or_, "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divided}

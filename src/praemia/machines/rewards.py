@@ -46,9 +46,9 @@ class Reward:
 
     Parameters
     ----------
-    values : the possible numbers, or the low ends of intervals; increasing and distinct once it exists.
+    values : the possible numbers, or the lower ends of intervals; sorted and merged on creation.
     probabilities : their probabilities, positive, summing to 1.
-    widths : the widths of the intervals, 0 for a single number; none given: all are single numbers.
+    widths : the widths of the intervals, 0 for a single number; by default, all are single numbers.
 
     Examples
     --------
@@ -88,14 +88,14 @@ class Reward:
 
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
-        """Return 1 with the given probability, else 0."""
+        """Return the distribution that is 1 with the given probability, else 0."""
         if not 0.0 <= _require_number(probability) <= 1.0:
             raise ModelError(f"a Bernoulli reward with probability {probability:g}; it must lie in [0, 1]")
         return cls((0.0, 1.0), (1.0 - probability, probability))
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Reward:
-        """Return a number sampled uniformly from [low, high].
+        """Return the uniform distribution on [low, high].
 
         >>> Reward.uniform(-1, 3).mean
         1.0
@@ -112,17 +112,19 @@ class Reward:
     def from_data(cls, data: Any) -> Reward:
         """Read a reward as task files have it: a number, or a mapping that names a distribution."""
         match data:
-            case {"bernoulli": probability}:
+            case {"bernoulli": probability, **rest} if not rest:
                 return cls.bernoulli(probability)
-            case {"uniform": [low, high]}:
+            case {"uniform": [low, high], **rest} if not rest:
                 return cls.uniform(low, high)
-            case {"values": values, "probabilities": probabilities}:
+            case {"values": values, "probabilities": probabilities, **rest} if not rest:
                 return cls(tuple(values), tuple(probabilities))
-            case _:
-                return cls.of(data)
+            case {}:
+                expected = "'bernoulli', 'values' together with 'probabilities', or 'uniform': [low, high]"
+                raise ModelError(f"a reward of {data!r}; expected a number, {expected}")
+        return cls.of(data)
 
     def to_data(self) -> float | dict[str, Any]:
-        """Return what ``from_data`` makes this reward of again."""
+        """Return the reward as plain data, the inverse of ``from_data``."""
         if self.is_constant:
             return self.values[0]
         if self == Reward.bernoulli(self.probabilities[-1]):
@@ -135,7 +137,7 @@ class Reward:
 
     @classmethod
     def mixture(cls, parts: Iterable[tuple[float, Reward]]) -> Reward:
-        """Mix rewards by weights (they are scaled to sum to 1)."""
+        """Return a mixture of rewards; the weights are scaled to sum to 1."""
         parts = list(parts)
         total = math.fsum(weight for weight, _ in parts)
         if not total > 0.0:
@@ -164,11 +166,6 @@ class Reward:
     @property
     def is_constant(self) -> bool:
         return len(self.values) == 1 and self.widths[0] == 0.0
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether it is always 0."""
-        return self.is_constant and self.values[0] == 0.0
 
     @property
     def mean(self) -> float:
@@ -202,7 +199,10 @@ class Reward:
 def _require_number(value: object) -> float:
     if not isinstance(value, Real):
         raise ModelError(f"a reward of {value!r}; expected a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ModelError(f"a reward above {LARGEST:g} or below -{LARGEST:g}; expected a number between them") from None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Rule:
     ----------
     source : the machine state.
     guard : the guard.
-    outcomes : where it may lead; outcomes with one target are mixed into one.
+    outcomes : the possible outcomes; those with the same target are merged.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Rule:
 
     @property
     def where(self) -> str:
-        """Name the rule in a message."""
+        """Return the rule as text, for messages."""
         return f"state {self.source!r} on {str(self.guard)!r}"
 
     @property

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
-from praemia.machines.diagrams import LEAF, Diagrams, Growth
+from praemia.machines.diagrams import LEAF, Diagrams, Folded, Growth
 
-Folded = TypeVar("Folded")
 State = TypeVar("State", bound=Hashable)
 Image = Callable[[int, Sequence[int]], Hashable]  # of a leaf, given the class of every state
 Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads there
@@ -50,24 +48,9 @@ class StateDiagrams:
         """Return the propositions that some state depends on."""
         return frozenset(self.variables[variable] for variable in self.store.support(self.roots))
 
-    @cached_property
-    def upwards(self) -> list[int]:
-        """All diagrams, children before their parents."""
-        return sorted(self.store.below(self.roots))
-
     def fold(self, at_leaf: Callable[[int], Folded], at_node: Callable[[int, Folded, Folded], Folded]) -> list[Folded]:
-        """Return for each state what its diagram comes to, computed once for each diagram, from the leaves upwards.
-
-        ``at_leaf`` takes a leaf; ``at_node`` a variable, and what the diagrams come to where it is false and true.
-        """
-        store, results = self.store, dict[int, Folded]()
-        variable, low, high = store.variable, store.low, store.high
-        for diagram in self.upwards:
-            if variable[diagram] == LEAF:
-                results[diagram] = at_leaf(diagram)
-            else:
-                results[diagram] = at_node(variable[diagram], results[low[diagram]], results[high[diagram]])
-        return [results[root] for root in self.roots]
+        """Return for each state what its diagram comes to; see ``Diagrams.fold``."""
+        return self.store.fold(self.roots, at_leaf, at_node)
 
     def highest(self, measure: Callable[[Any], float]) -> list[float]:
         """Return for each state the maximum of a measure of its values."""
@@ -130,11 +113,7 @@ def smallest(
     def image_of(leaf: int, classes: Sequence[int]) -> Hashable:
         return image(store.value(leaf), lambda state: classes[numbers[state]])
 
-    leads_to = {
-        leaf: [numbers[state] for state in targets(store.value(leaf))]
-        for leaf in diagrams.upwards
-        if store.is_leaf(leaf)
-    }
+    leads_to = {leaf: [numbers[state] for state in targets(store.value(leaf))] for leaf in diagrams.leaves()}
     classes = _classes(diagrams, leads_to, image_of)
     members: list[list[State]] = [[] for _ in range(1 + max(classes))]
     for state, number in zip(numbers, classes, strict=True):
@@ -151,9 +130,10 @@ def _classes(diagrams: StateDiagrams, leads_to: Mapping[int, Iterable[int]], ima
     A round compares only states that lead, as ``leads_to`` says of leaves, to a state whose class has a new number.
     """
     store = diagrams.store
-    parents: dict[int, list[int]] = {diagram: [] for diagram in diagrams.upwards}
-    states_of: dict[int, list[int]] = {diagram: [] for diagram in diagrams.upwards}
-    for diagram in diagrams.upwards:
+    upwards = sorted(store.below(diagrams.roots))
+    parents: dict[int, list[int]] = {diagram: [] for diagram in upwards}
+    states_of: dict[int, list[int]] = {diagram: [] for diagram in upwards}
+    for diagram in upwards:
         for child in () if store.is_leaf(diagram) else (store.low[diagram], store.high[diagram]):
             parents[child].append(diagram)
     for state, root in enumerate(diagrams.roots):
@@ -165,7 +145,7 @@ def _classes(diagrams: StateDiagrams, leads_to: Mapping[int, Iterable[int]], ima
     classes, members = [0] * len(diagrams.roots), [set(range(len(diagrams.roots)))]
     images: dict[Hashable, int] = {}
     keys: dict[int, int] = {}  # of diagrams: equal where they lead to the same classes
-    changed: Iterable[int] = diagrams.upwards
+    changed: Iterable[int] = upwards
     while changed:
         for diagram in changed:
             low, high = keys.get(store.low[diagram]), keys.get(store.high[diagram])

@@ -109,7 +109,7 @@ REGEX = Language(
     sequence=Infix(SEQUENCE, 2),
 )
 
-_STEP = re.compile(r'\s*(?:(?P<end>;)|,|(?P<name>[^\s,;"]+|"(?:[^"\\]|\\.)+"))')
+_STEP = re.compile(r'"(?:[^"\\]|\\.)+"|[^\s,;"]+|[;"]')
 
 
 def parse(language: Language, text: str, kind: str | None = None) -> list[Token]:
@@ -277,15 +277,13 @@ def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
 def parse_trace(text: str) -> list[frozenset[str]]:
     """Read a trace such as ``item; ; delivery, home``: steps are separated by ``;``, names by ``,`` or blanks."""
     labels: list[set[str]] = [set()]
-    place, end = 0, len(text.rstrip())
-    while place < end:
-        match = _STEP.match(text, place)
-        if match is None:
-            start = place + len(text[place:]) - len(text[place:].lstrip())
-            raise mistake("trace", text, start, "expected names, with ';' between steps; are all quotes closed?")
-        if match["end"]:
+    for match in _STEP.finditer(text):
+        if match[0] == ";":
             labels.append(set())
-        elif match["name"]:
-            labels[-1].add(read_name(match["name"]))
-        place = match.end()
+        elif match[0] == '"':
+            raise mistake(
+                "trace", text, match.start(), "expected names, with ';' between steps; are all quotes closed?"
+            )
+        else:
+            labels[-1].add(read_name(match[0]))
     return [frozenset(label) for label in labels]

@@ -39,7 +39,7 @@ class Moment(NamedTuple):
 
 def watched(episode: Episode) -> tuple[Step, ...]:
     """Return the steps up to the one after which there are no more rewards."""
-    settled = episode.task.machine.settled_states
+    settled = episode.task.machine.terminal_states
     ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
     return episode.steps[: ends[0] + 1] if ends else episode.steps
 

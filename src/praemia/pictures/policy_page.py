@@ -153,7 +153,7 @@ def states_to_show(task: BaseTask, visits: NDArray[np.float64]) -> tuple[tuple[i
     States after which there are no rewards are left out, if there are others.
     """
     visited = np.flatnonzero(visits.max(axis=1) > NEVER).tolist()
-    lively = [m for m in visited if m not in task.machine.settled_states]
+    lively = [m for m in visited if m not in task.machine.terminal_states]
     states = lively or [int(visits.sum(axis=1).argmax())]
     most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
     return tuple(sorted(most)), len(states) - len(most)

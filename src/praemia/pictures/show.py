@@ -59,7 +59,7 @@ def show(task: Task | BlackBox, policy: PolicyLike | None = None) -> Drawing:
     >>> drawing.save("policy.txt")
     """
     if isinstance(task, BlackBox):
-        estimate = EstimatedTask.of(task, policy)
+        estimate = EstimatedTask(task, policy)
         return _drawing(PolicyView.of(estimate, estimate.policy(policy)))
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):

@@ -94,7 +94,7 @@ def _effect(machine: RewardMachine, label: Label) -> tuple[Role, str]:
             rewards += [out] if out.reward.mean > max(0.0, idle) else []
             costs += [out] if out.reward.mean < min(0.0, idle) else []
             moves += [out] if out.target != state else []
-            settled = machine.settled_states
+            settled = machine.terminal_states
             ends |= m not in settled and machine.index[out.target] in settled
     if rewards:
         return "goal", _reward_text(max(rewards, key=lambda out: out.reward.mean))

@@ -44,14 +44,12 @@ class Plan:
     policy : int8 (int16 with more than 128 actions) [H, M, O].
     error : how far ``value`` can be from the optimum, rounding apart; above 0 only for a task without a horizon, whose
         values are [M, O] and whose policy is [M, O], the same at every step.
-    task : the task that it is for; None for a model.
     """
 
     value: float
     values: NDArray[np.float64]
     policy: Actions
     error: float = 0.0
-    task: Task | None = None
 
     def __repr__(self) -> str:
         return f"Plan(value {self.value:.6g}, policy {self.policy.shape})"
@@ -123,9 +121,13 @@ class Occupancy:
 def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None = None) -> Plan:
     """Find the optimal policy of a task or of a model by backward induction; among equally good actions take the first.
 
-    With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
-    use all cores unless ``threads`` is given; the result does not depend on it. For a task without a horizon the
-    stationary optimum is found, to a relative error of 1e-9 at the start.
+    For a task without a horizon the stationary optimum is found, to a relative error of 1e-9 at the start.
+
+    Parameters
+    ----------
+    task : a task, or a model.
+    keep_values : whether to keep the values of all steps, and not only those of the first, which saves memory.
+    threads : the number of threads; by default, large tasks use all cores. The result does not depend on it.
 
     Examples
     --------
@@ -138,8 +140,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     (3, 16)
     """
     if isinstance(task, Task) and task.horizon is None:
-        value, values, policy, error = solve_stationary(task, threads)
-        return Plan(value, values, policy, error, task)
+        return Plan(*solve_stationary(task, threads))
     model = model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
@@ -147,8 +148,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     policy = np.empty(shape, dtype=action_type(model.num_actions))
     work, values = BackwardPass(model, threads), _room_for_values(model, keep_values)
     work.solve(policy, values, 0, model.horizon)
-    own = task if isinstance(task, Task) else None
-    return Plan(*_values(model, work, values), policy.swapaxes(1, 2), task=own)
+    return Plan(*_values(model, work, values), policy.swapaxes(1, 2))
 
 
 def evaluate(
@@ -172,9 +172,10 @@ def evaluate(
         ``Run`` for what it learned; an agent with ``predict``, as in
         stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, perhaps flattened; or a function
         (observation, machine_state, step) → action, or → the probabilities of all actions.
-    deterministic : ask an agent for its one action. Otherwise its action probabilities count, where it has them.
-    num_episodes, seed : of the episodes that are played in a black box, 100 unless given. The same seed gives every
-        policy the same episodes, and no run of training has them.
+    deterministic : whether an agent plays its one predicted action; otherwise its action probabilities count, if it has
+        any.
+    num_episodes, seed : of the episodes that are played in a black box, 100 unless given. Policies evaluated with the
+        same seed get the same random numbers, which no training run uses.
     unseen : in a black box, what a ``Policy`` does with an observation that it never met (``Policy.act``).
 
     Examples
@@ -222,8 +223,8 @@ def _values(model: Model, work: BackwardPass, values: NDArray[np.float64]) -> tu
 def occupancy(task: BaseTask | Model, policy: PolicyLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy.
 
-    Where a model is given, its episodes go on when the machine is done: it knows nothing of ``until_done``.
-    In a task with a discount γ it is multiplied by γ^h, so that rewards weighted by it add up to the value.
+    With a discount γ, probabilities are multiplied by γ^h, so that rewards weighted by them add up to the value. A
+    model has no ``until_done``: its episodes continue when the machine is done.
 
     Examples
     --------

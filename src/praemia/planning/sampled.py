@@ -48,7 +48,7 @@ def sampled_evaluation(
     choose = chooser(box, policy, deterministic=deterministic, unseen=unseen)
     returns, sampler = np.empty(count), MachineSampler(box.machine)
     for i in range(count):
-        rewards = [step.reward for step in play(box, choose(), episode_seed(key, i), sampler)]
+        rewards = [step.reward for step in play(box, choose, episode_seed(key, i), sampler)]
         returns[i] = ordered_sum(np.array(rewards) * step_weights(len(rewards), box.discount))
     nothing, interval = np.empty((0, 0, 0)), interval_of(returns, return_range(box))
     return Evaluation(float(returns.mean()), nothing, interval, returns)
@@ -66,41 +66,45 @@ def play(
     own, machine_rng, policy_rng = seed.spawn(3)
     rng, chance = np.random.default_rng(machine_rng), np.random.default_rng(policy_rng)
     sampler, m = sampler or MachineSampler(box.machine), box.machine.index[box.machine.initial]
-    observed, _ = box.env.reset(seed=int(own.generate_state(1)[0] >> 1))
-    shown = box.shown(observed)
+    try:
+        shown = box.shown(box.env.reset(seed=int(own.generate_state(1)[0] >> 1))[0])
+    except Exception as error:  # whatever the user's code may raise
+        box.fail(error)
     for h in range(box.max_steps):
         action = choose(shown, m, h, chance)
-        observed, _, terminated, truncated, info = box.env.step(action)
-        after = box.shown(observed)
-        label = box.label(shown, action, after, info)
+        try:
+            observed, _, terminated, truncated, info = box.env.step(action)
+            after, is_over = box.shown(observed), bool(terminated or truncated)
+            label = box.label(shown, action, after, info)
+        except Exception as error:
+            box.fail(error)
         m_next, reward = sampler.step(m, label, rng)
         yield Step(h, shown, m, action, tuple(sorted(label)), reward, after, m_next)
         shown, m = after, m_next
-        if terminated or truncated or m in box.done_states:
+        if is_over or m in box.done_states:
             return
 
 
-def chooser(box: BlackBox, policy: Any, *, deterministic: bool, unseen: Any) -> Callable[[], Choose]:
-    """Return what gives, for each episode, a function that chooses actions."""
+def chooser(box: BlackBox, policy: Any, *, deterministic: bool, unseen: Any) -> Choose:
+    """Return a function that chooses the actions of a policy, an agent or a function, episode after episode."""
     policy = getattr(policy, "policy", policy) if not is_agent(policy) else policy
     if is_agent(policy):
         require_agent(policy)
         if hasattr(policy, "predict"):
-            return partial(_predicted, box, policy, deterministic)
-        return lambda: lambda o, m, h, rng: policy(o, m, h)
+            return _predicted(box, policy, deterministic)
+        return lambda o, m, h, rng: policy(o, m, h)
     own = policy if isinstance(policy, Policy) else Policy(policy_array(policy), box)
-    fitted = own.for_box(box)
-    return lambda: lambda o, m, h, rng: fitted.act(o, m, h, rng, unseen=unseen)
+    return partial(own.for_box(box).act, unseen=unseen)
 
 
 def _predicted(box: BlackBox, agent: Any, deterministic: bool) -> Choose:
-    """Return what an agent of stable-baselines3 chooses in an episode; it sees what ``MachineWrapper`` shows."""
+    """Return what an agent of stable-baselines3 chooses; it sees what ``MachineWrapper`` shows."""
     space = with_machine_state(box.env.observation_space, box.num_machine_states)
     shown, memory = shown_to(agent, space, box.env.action_space), [None]
 
     def choose(o: Any, m: int, h: int, rng: np.random.Generator) -> Any:
-        seen, first = shown(beside(o, np.int64(m))), np.array([h == 0])
-        action, memory[0] = agent.predict(seen, state=memory[0], episode_start=first, deterministic=deterministic)
+        seen, first, before = shown(beside(o, np.int64(m))), np.array([h == 0]), memory[0] if h > 0 else None
+        action, memory[0] = agent.predict(seen, state=before, episode_start=first, deterministic=deterministic)
         return box.actions.element(box.actions.number(action))
 
     return choose

@@ -49,16 +49,17 @@ FILE = ArchiveKind(
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """A policy that acts in the environment's own terms, can be saved, and acts elsewhere as it did here.
+    """A policy in terms of the environment's observations and actions, which can be saved and used elsewhere.
 
-    An array is a policy too, wherever one is expected; this class adds a file and a way to play it.
+    An array will do wherever a policy is expected; this class adds saving, loading and acting.
 
     Parameters
     ----------
     table : integers [H, M, O], the actions, or [M, O] where they are the same at every step; or float [H, M, O, A], the
-        probability of each; a ``Plan`` or a ``Run`` stands for its own.
-    task : the task that it is for, or its name. A name alone leaves observations, machine states and actions integers.
-    met : bool[O], the observations met while learning, the others being errors or the nearest cell; None: all.
+        probability of each; or a ``Plan`` or a ``Run``, for its policy.
+    task : the task of the policy, or its name. With a name alone, observations, machine states and actions are
+        integers.
+    met : bool[O], the observations met while learning; ``act`` has a rule for the others. None: all.
 
     Examples
     --------
@@ -100,8 +101,9 @@ class Policy:
 
     def _require_sizes(self) -> None:
         num_states, size = _sizes(self.table)
-        for found in (self.observations and self.observations.size, self.met is not None and len(self.met)):
-            if found and found != size:
+        index, met = self.observations, self.met
+        for found in (None if index is None else index.size, None if met is None else len(met)):
+            if found is not None and found != size:
                 raise ModelError(f"a policy for {size} observations; {self.task or 'its task'} has {found}")
         if self.machine is not None and self.machine.num_states != num_states:
             raise ModelError(f"a policy for {num_states} machine states; its machine has {self.machine.num_states}")
@@ -125,12 +127,12 @@ class Policy:
 
     @cached_property
     def is_stationary(self) -> bool:
-        """Whether it does the same at every step."""
+        """Whether it is the same at every step."""
         return self.table.ndim == 2 or bool((self.table == self.table[:1]).all())
 
     @cached_property
     def deterministic(self) -> Policy:
-        """The policy that takes the most probable action; itself, where it is deterministic."""
+        """The policy that takes the most probable action; itself, if it is deterministic."""
         return replace(self, table=self.table.argmax(axis=-1)) if self.table.ndim == 4 else self
 
     def act(
@@ -198,7 +200,7 @@ class Policy:
 
     def _unseen(self, observation: Any, unseen: Any, rng: np.random.Generator | None) -> Any:
         if not isinstance(unseen, str):
-            return unseen
+            return unseen if self.actions is None else self.actions.element(self.actions.number(unseen))
         if unseen == "random":
             if rng is None:
                 raise ParameterError('unseen="random" samples an action; give a generator: rng=…')
@@ -222,7 +224,7 @@ class Policy:
         return a if self.actions is None else self.actions.element(a)
 
     def for_box(self, box: BlackBox) -> Policy:
-        """Return the policy to be played in a black box; refuse one that was made for another."""
+        """Return the policy for a black box; raise an error if it was made for another."""
         if _sizes(self.table)[0] != box.num_machine_states or self.machine not in (None, box.machine):
             raise ModelError(f"this policy was made for another machine than that of {box.name!r}")
         if self.num_actions > box.num_actions or (self.actions is not None and self.actions.space != box.actions.space):
@@ -240,17 +242,17 @@ class Policy:
         return replace(self, observations=mine, actions=box.actions, machine=box.machine, labels=box.labels)
 
     def controller(self, labels: LabelsOfSteps | None = None, seed: int = 0, *, unseen: Any = "error") -> Controller:
-        """Return the policy with the machine's state kept for it, for a robot or another library.
+        """Return the policy with a tracker of the machine's state, for a robot or another library.
 
-        ``labels`` are those of steps, in any form that ``BlackBox`` takes; they may be left out where the machine's
-        state is given at each step, and in the process that has learned the policy.
+        ``labels`` are those of steps, in any form that ``BlackBox`` takes. They may be omitted if the machine's state
+        is given at each step, and in the process that learned the policy.
         """
         from praemia.policies.controller import Controller
 
         return Controller(self, self.labels if labels is None else labels, seed, unseen)
 
     def save(self, path: str | Path) -> None:
-        """Write the policy to a file (.npz), whole or not at all."""
+        """Write the policy to a file (.npz), completely or not at all."""
         write_whole(Path(path), FILE.pack({**self.as_data(), "table": self.table, "met": self.met}))
 
     def as_data(self, *, with_machine: bool = True) -> dict[str, Any]:
@@ -266,7 +268,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | Path, *, encode: Callable[[Any], Hashable] | None = None) -> Policy:
-        """Read a policy from a file; anything else is a FileError.
+        """Read a policy from a file; raise a FileError if it is damaged or of another kind.
 
         ``encode`` is the function that observations were encoded with, if it was one of the user's: files hold no code.
         """
@@ -283,7 +285,7 @@ class Policy:
 
     @classmethod
     def from_data(cls, data: dict[str, Any], table: NDArray[Any], met: NDArray[np.bool_] | None) -> Policy:
-        """Return the policy of what ``as_data`` returned, and of its arrays."""
+        """Return the policy from the result of ``as_data`` and its arrays."""
         from praemia.files.building import read_task_file
 
         try:

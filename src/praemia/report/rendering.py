@@ -33,7 +33,7 @@ def render_page(template: str, **values: Any) -> bytes:
     )
     environment.filters["plural"] = plural
     environment.filters["kind"] = lambda verdict: {True: "held", False: "failed", None: "open"}[verdict.held]
-    environment.filters["anchor"] = lambda verdict: f"claim-{slug(verdict.claim.part.say).lower()}"
+    environment.filters["anchor"] = lambda verdict: f"claim-{slug(verdict.claim.say).lower()}"
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     text = environment.get_template(template).render(style=resource("page.css") + style_sheet(), **values)
     return visible(text).encode()  # names may be from somebody else's file

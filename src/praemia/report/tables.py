@@ -14,7 +14,7 @@ from praemia.experiments.jobs import Job
 from praemia.statistics.claims import MIN_RUNS, TOO_FEW
 from praemia.statistics.intervals import CONFIDENCE, Interval, mean_interval, quotient_interval, sum_interval
 from praemia.statistics.measures import Scale, did_not_converge, ratio_by_kind, worst_shares
-from praemia.statistics.series import Series, Study, paired
+from praemia.statistics.series import Series, Study, paired, spread
 from praemia.statistics.steps import (
     LEARNED_SHARE,
     PLAYED_SHARE,
@@ -40,14 +40,42 @@ RETURNS_NOTE = "Returns in black boxes are sampled: these have no exact values."
 RETURNS = ("task", "learner", "runs", "episodes", "mean return", "std", "over the last tenth")
 
 
-def returns_of(series: Series) -> dict[str, Any]:
-    """Return what a learner earned per episode, in a black box, whose optimum is not known."""
-    means, last = [float(run.returns.mean()) for run in series.runs], max(1, series.num_episodes // 10)
-    return {
-        "return": means,
-        "return_mean": float(np.mean(means)),
-        "return_std": float(np.std(means, ddof=1)) if len(means) > 1 else None,
-        "late_return": float(np.mean([run.returns[-last:].mean() for run in series.runs])),
+def record(series: Series) -> dict[str, Any]:
+    """Return what there is to say of some runs as plain data; in a black box there is no regret."""
+    run, job, returns = series.first, Job.of(series.first), series.returns
+    facts = {
+        "task": series.task,
+        "learner": series.title,
+        "name": run.learner,
+        "parameters": run.parameters,
+        "episodes": series.num_episodes,
+        "step_budget": run.step_budget,
+        "seed": run.seed[0],
+        "discount": run.discount,
+        "until_done": run.until_done,
+        "task_digest": job.task.digest,
+        "digest": job.digest,
+        "runs": series.num_runs,
+        "steps": float(np.mean([own.steps.sum() for own in series.runs])),
+        "plans": series.num_plans,
+        "seconds": series.seconds,
+        "return": returns.tolist(),
+        "return_mean": float(returns.mean()),
+        "return_std": spread(returns),
+        "late_return": series.late_return,
+    }
+    if run.optimal_value is None:
+        return facts
+    regret = mean_interval(series.final)
+    steps_to = {"steps_to": steps_of(series)} if run.step_budget is not None else {}
+    return facts | {
+        "regret": series.final.tolist(),
+        "regret_mean": regret.estimate,
+        "regret_std": spread(series.final),
+        "low": regret.low,
+        "high": regret.high,
+        "late_slope": series.late_slope,
+        **steps_to,
     }
 
 
@@ -55,9 +83,7 @@ def returns_table(members: Iterable[Series]) -> Table:
     """Tabulate what learners earned in black boxes."""
     rows = []
     for series in members:
-        own = returns_of(series)
-        spread = math.nan if own["return_std"] is None else own["return_std"]
-        numbers = map(number, (own["return_mean"], spread, own["late_return"]))
+        numbers = map(number, (series.returns.mean(), spread(series.returns), series.late_return))
         rows.append((series.task, series.title, f"{series.num_runs:,}", f"{series.num_episodes:,}", *numbers))
     return Table(RETURNS, rows)
 
@@ -80,10 +106,9 @@ def summary_table(rows: Mapping[str, Sequence[Series]]) -> Table:
 def _summary(task: str, series: Series) -> tuple[str, ...]:
     value, low, high = _ends(mean_interval(series.final))
     others = map(number, (series.late_slope, float(series.final.max())))
-    plans = np.mean([run.num_plans for run in series.runs])
     sizes = (f"{series.num_runs:,}", f"{series.num_episodes:,}")
-    spread = number(series.spread)
-    return (task, series.title, *sizes, value, spread, low, high, *others, f"{plans:.0f}", number(series.seconds))
+    ends = (f"{series.num_plans:.0f}", number(series.seconds))
+    return (task, series.title, *sizes, value, number(spread(series.final)), low, high, *others, *ends)
 
 
 def clearly_lowest(members: Sequence[Series]) -> int | None:
@@ -108,60 +133,55 @@ def pairs_table(rows: Mapping[str, Sequence[Series]]) -> Table:
     return Table(PAIRS, lines)
 
 
-def reference_of(study: Study) -> int:
-    """Return the column that ratios are taken to: that of UCBVI-PRM, or the first one where it does not play."""
-    names = {column: study.group.choices[column].name for column in study.learners}
-    return next((column for column, name in names.items() if name == "ucbvi-prm"), min(names))
+def reference_of(study: Study) -> str:
+    """Return the learner that ratios are taken to: UCBVI-PRM, or the first one where it does not play."""
+    return next((title for title in study.learners if study.players[title] == "ucbvi-prm"), study.learners[0])
 
 
 def has_kinds(study: Study) -> bool:
     """Return whether tasks are samples of kinds, and learners are to be compared over them."""
-    return len({study.kind(row) for row in range(len(study.tasks))}) < len(study.tasks)
+    tasks = study.group.tasks
+    return len(set(map(study.group.kind, tasks))) < len(tasks)
 
 
-def whole_columns(study: Study) -> list[int]:
-    """Return the columns with runs on every task that anybody has runs on, yardsticks last."""
-    rows = {row for row, _ in study.series}
-    columns = sorted({column for _, column in study.series})
-    return [column for column in columns if all((row, column) in study.series for row in rows)]
+def ratios_to_reference(study: Study) -> dict[str, Interval]:
+    """Return the ratio over all kinds of each learner to the reference, the lowest first and yardsticks last.
 
-
-def ratios_to_reference(study: Study) -> dict[int, Interval]:
-    """Return the ratio over all kinds of each learner to the reference, the lowest first and yardsticks last."""
-    reference, rows = reference_of(study), sorted({row for row, _ in study.series})
-    whole = whole_columns(study)
+    Learners are left out that have no runs on a task on which others have some.
+    """
+    reference, tasks = reference_of(study), study.rows
+    whole = [title for title in study.players if all((task, title) in study.series for task in tasks)]
     if reference not in whole:
         return {}
     one = Interval(1.0, 1.0, 1.0)
-    ratios = {c: one if c == reference else ratio_by_kind(study, c, reference, rows, CONFIDENCE) for c in whole}
+    ratios = {t: one if t == reference else ratio_by_kind(study, t, reference, tasks, CONFIDENCE) for t in whole}
     return dict(sorted(ratios.items(), key=lambda item: (item[0] not in study.learners, item[1].estimate)))
 
 
 def standings_table(study: Study) -> Table:
     """Tabulate learners over all kinds of task; the first is in bold if its interval and the next do not overlap."""
     lines, ratios = [], ratios_to_reference(study)
-    for column, ratio in ratios.items():
-        members = [series for (_, own), series in study.series.items() if own == column]
+    for title, ratio in ratios.items():
+        members = [series for series in study.series.values() if series.title == title]
         runs = [run for series in members for run in series.runs]
         worst = number(float(np.median(worst_shares(members))))
         share = f"{sum(map(did_not_converge, runs))}/{len(runs)}"
         seconds = number(float(np.mean([series.seconds for series in members])))
-        title = study.titles[column] + ("" if column in study.learners else " (knows part of p)")
-        lines.append((title, *_ends(ratio), worst, share, seconds))
-    ranked = [ratio for column, ratio in ratios.items() if column in study.learners]
+        name = title + ("" if title in study.learners else " (knows part of p)")
+        lines.append((name, *_ends(ratio), worst, share, seconds))
+    ranked = [ratio for title, ratio in ratios.items() if title in study.learners]
     is_first = len(ranked) > 1 and ranked[0].high < ranked[1].low
     return Table(STANDINGS, lines, (0,) if is_first else ())
 
 
 def steps_table(study: Study) -> Table:
     """Tabulate steps to the optimum: the median over runs, or more than the budget."""
-    return Table(STEPS, [_steps(study, cell) for cell in sorted(study.series)])
+    return Table(STEPS, [_steps(study, series) for series in study.series.values()])
 
 
-def _steps(study: Study, cell: tuple[int, int]) -> tuple[str, ...]:
-    series = study.series[cell]
+def _steps(study: Study, series: Series) -> tuple[str, ...]:
     budget = series.first.step_budget or 0
-    published = study.group.settings[cell[0]].published.get(series.title)
+    published = study.group.tasks[series.task].published.get(series.title)
     medians = (_steps_text(own, budget) for own in steps_of(series).values())
     shown = "–" if published is None else f"{published:,}"
     return (series.task, series.title, *medians, shown, number(series.seconds))
@@ -186,16 +206,20 @@ def _steps_text(steps: Sequence[float], budget: int) -> str:
 
 def main_table(study: Study) -> Table:
     """Return the table that answers what a group asks."""
-    if study.group.settings[0].num_steps is not None:
+    if study.is_of_boxes:
+        return returns_table(study.series.values())
+    if study.group.has_steps:
         return steps_table(study)
     return standings_table(study) if has_kinds(study) else summary_table(study.rows)
 
 
 def explained(study: Study) -> str:
     """Explain the columns of the main table."""
-    if study.group.settings[0].num_steps is not None:
+    if study.is_of_boxes:
+        return "Mean return per episode: over all episodes, and over the last tenth of them."
+    if study.group.has_steps:
         shares = ", ".join(f"{share:g}" for share in SHARES)
-        published = f" Published: {study.group.source}." if study.group.source else ""
+        published = f" Published: {study.group.part.source}." if study.group.part.source else ""
         return (
             f"To {shares}: steps until the exact value of every plan is at least this share of the optimum, for good; "
             f"the median over runs, or more than the budget, which is the same for all learners of a task. Played: "
@@ -204,10 +228,10 @@ def explained(study: Study) -> str:
             f"without a bonus. t test: steps until a sampled test cannot tell it from an optimal policy.{published}"
         )
     if has_kinds(study):
-        kinds = list(dict.fromkeys(study.kind(row) for row in range(len(study.tasks))))
-        tasks = plural(len({row for row, _ in study.series}), "task")
+        kinds = dict.fromkeys(map(study.group.kind, study.group.tasks))
+        tasks = plural(len(study.rows), "task")
         return (
-            f"Ratio: to the regret of {study.titles[reference_of(study)]}, a geometric mean over {tasks} in which "
+            f"Ratio: to the regret of {reference_of(study)}, a geometric mean over {tasks} in which "
             f"every kind of task ({', '.join(kinds)}) counts once, with the 95% interval for new tasks of the same "
             "kinds. Worst run: ÷ the task's mean, the median over tasks. Not converged: runs that lose, over their "
             "last half, at least half as much per episode as on average, and more than 1% of the optimum."
@@ -216,34 +240,6 @@ def explained(study: Study) -> str:
         "Regret at the end of the runs: mean, standard deviation, 95% interval of the mean, from 4 runs on. A learner "
         "whose regret is lower than each other's on a task, by the 95% intervals of the ratios, is in bold."
     )
-
-
-def entries(study: Study) -> list[dict[str, Any]]:
-    """Return every cell of a group as plain data."""
-    return [_entry(series) for _, series in sorted(study.series.items(), key=lambda item: item[0])]
-
-
-def _entry(series: Series) -> dict[str, Any]:
-    run, regret, job = series.first, mean_interval(series.final), Job.of(series.first)
-    return {
-        "task": series.task,
-        "learner": series.title,
-        "parameters": run.parameters,
-        "episodes": series.num_episodes,
-        "step_budget": run.step_budget,
-        "seed": run.seed[0],
-        "discount": run.discount,
-        "until_done": run.until_done,
-        "task_digest": job.task.digest,
-        "digest": job.digest,
-        "runs": series.num_runs,
-        "regret": regret.estimate,
-        "low": regret.low,
-        "high": regret.high,
-        "std": series.spread,
-        "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
-        **({"steps": steps_of(series)} if run.step_budget is not None else {}),
-    }
 
 
 def regret_note(series: Iterable[Series]) -> str:

@@ -75,7 +75,7 @@ class LearningPage:
         cls, played: Task | BlackBox, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
     ) -> LearningPage:
         """Play a run again and look at its plans: in the task, or in what the whole run estimates of a black box."""
-        task = played if isinstance(played, Task) else EstimatedTask.of(played, run)
+        task = played if isinstance(played, Task) else EstimatedTask(played, run)
         so_far = run.regret if isinstance(task, Task) else moving_mean(run.returns)
         best, regret = solve(task.model), np.concatenate(([0.0], so_far))
         stakes, chosen = max_losses(task, best), plans_to_show(task, run.plan_episodes)
@@ -166,7 +166,7 @@ def watch(
     Parameters
     ----------
     learner : a name, a learner, or a ``Run`` on this task: it is played again, as it was.
-    num_episodes : 1,000 unless given; seed : that of the run, by default of the first one that ``praemia run`` plays.
+    num_episodes : 1,000 unless given; seed : that of the run, by default that of the first run of ``praemia run``.
     on_progress : called with the episodes played and all to be played: a run is played again to see its plans.
 
     Examples
@@ -195,7 +195,7 @@ def _progress(on_progress: Callable[[int, int], None] | None, before: int, total
 
 def plans_to_show(task: BaseTask, plan_episodes: NDArray[np.int64]) -> list[int]:
     """Return the indices of the plans to show: all, or those in force at episodes that are evenly spaced in log."""
-    panels = min(policy_page.MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
+    panels = min(policy_page.MAX_PANELS, max(1, task.num_machine_states - len(task.machine.terminal_states)))
     most = max(2, min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations)))
     if len(plan_episodes) <= most:
         return list(range(len(plan_episodes)))

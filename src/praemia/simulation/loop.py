@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 FIRST_PLANS = 256
+NEVER = -(1 << 62)  # a code by which no plan is due
 
 
 class World(ABC):
@@ -131,13 +132,12 @@ class World(ABC):
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        truth = self.truth if self.learner.privileged else None
         return Experience(
             self.spec,
             self.num_episodes + self.episodes_before,
             self.played + self.episodes_before,
             self.counts,
-            truth,
+            self.truth,
             self.policy if self.policy.size else None,
             self._kept,
         )
@@ -154,21 +154,17 @@ class World(ABC):
             totals[PLANNED_EPISODES] = totals[EPISODES]
             self.counts.at_plan[:] = self.counts.visits
             self.progress["is_new"] = 1
-            self.note_own_value(math.nan if plan.values is None else self.start_value(plan.values))
-
-    def note_own_value(self, value: float) -> None:
-        """Keep the learner's own value of the plan that the next episode starts with."""
-        if self.num_plans == len(self.log.plans):
-            self.log = grow_log(self.log)
-        self.log.plans[self.num_plans]["optimistic"] = value
+            if self.num_plans == len(self.log.plans):
+                self.log = grow_log(self.log)
+            own_value = math.nan if plan.values is None else self.start_value(plan.values)
+            self.log.plans[self.num_plans]["optimistic"] = own_value
 
     def begin_with(self, data: Dataset) -> None:
         """Count what the data has, before a run."""
-        numbers, sets = data.labelled
         self.counts = counts = self.counts.with_room(len(data.counts) + self.spec.horizon)
-        rows = (data.pairs, data.targets, numbers, data.counts)
+        rows = (data.pairs, data.targets, data.labels, data.counts)
         for pair, target, number, count in zip(*(column.tolist() for column in rows), strict=True):
-            self.count_before(pair, target, sets[number], count)
+            self.count_before(pair, target, data.label_sets[number], count)
         counts.visits[:] = data.visits.ravel()
         visited = np.flatnonzero(counts.visits)
         counts.slots[visited] = np.arange(len(visited))
@@ -220,6 +216,14 @@ def run_loop(
             raise_interrupt()
             if on_progress is not None:
                 on_progress(world.played)
+
+
+def play_policy(
+    world: World, policy: NDArray[Any], until: int, on_progress: Callable[[int], None] | None = None
+) -> None:
+    """Play a policy as kernels take it until ``until`` episodes have been played in a world, without any plan."""
+    world.policy, world.replan_code, world.progress["is_due"] = policy, NEVER, 0
+    run_loop(world, until, on_progress=on_progress)
 
 
 @contextmanager

@@ -80,27 +80,27 @@ class Run(Displayed):
 
     Attributes
     ----------
-    task, learner, parameters, seed, num_episodes : what was run. step_budget : the steps that it was to take, None
-        where it was to take ``num_episodes``. until_done : whether episodes ended when the machine was done.
+    task, learner, parameters, seed, num_episodes : of the run. step_budget : the number of steps requested, None if
+        ``num_episodes`` was. until_done : whether episodes ended when the machine was done.
     optimal_value : V*(start); None on a black box, where it is not known.
     plan_episodes : int64[E], the first episode of each plan; plan_values : float64[E], the exact value of its policy.
-    optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
+    optimistic_values : float64[E], the learner's V_k(start); NaN if it computes none.
     returns : float64[K], the sampled return of each episode. steps : int64[K], how many steps it took: H, unless it
         ended before.
     final_policy : the last policy played, [H, M, O] or [H, M, O, A], in the run's own indices; None in a run that was
         stored without it.
     policy : the one to use, a ``Policy``: the best in the learner's estimate of the task, without a bonus; the last
         policy played where there is no estimate or the machine is learned (``World.learned_policy``).
-    seconds : how long it took, without compiling; NaN where that was not recorded, as in a file.
+    seconds : the time it took, without compiling; NaN if not recorded, as in a file.
     versions : of the packages that can change a result; rng_revision : of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
-    path_losses : float64[K], what each episode lost along its path; None where the regret is exact (``is_pathwise``).
+    path_losses : float64[K], the pathwise loss of each episode; None if the regret is exact (``is_pathwise``).
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
     data_episodes : the episodes of the data that the run began with (``simulate(data=…)``).
     discount : the task's; values, returns and regret are discounted.
-    tests : float64[n, 4], None where ``test_every`` was not asked for: after how many steps the last plan and the
+    tests : float64[n, 4], None unless ``test_every`` was given: the number of steps after which the last plan and the
         learned policy were tested against an optimal one by sampled episodes (``praemia.simulation.sampled_tests``),
         both p-values, and the exact value of the learned policy.
 
@@ -152,7 +152,7 @@ class Run(Displayed):
 
     @cached_property
     def dataset(self) -> Dataset:
-        """What the run has counted, the data that it began with included: to go on from it, ``simulate(…, data=…)``."""
+        """The data of the run, including any that it began with; ``simulate(…, data=…)`` continues from it."""
         if self._counted is None:
             raise PraemiaError(
                 f"the counts of this run on {self.task} were not kept: a file holds those of black boxes alone; save "
@@ -166,7 +166,7 @@ class Run(Displayed):
 
     @property
     def is_pathwise(self) -> bool:
-        """Whether the regret is that of the paths taken, and not of the policies."""
+        """Whether the regret is pathwise: that of the actions taken, not of the policies."""
         return self.path_losses is not None
 
     @property
@@ -179,7 +179,7 @@ class Run(Displayed):
 
     @property
     def plan_lengths(self) -> NDArray[np.int64]:
-        """int64[E], for how many episodes each plan was played."""
+        """int64[E], the number of episodes each plan was played."""
         return np.diff(np.append(self.plan_episodes, self.num_episodes))
 
     @property
@@ -198,12 +198,12 @@ class Run(Displayed):
         return np.repeat(before, lengths) + np.repeat(gaps, lengths) * within
 
     def save(self, path: str | Path) -> None:
-        """Write the run to a file (.npz), whole or not at all."""
+        """Write the run to a file (.npz), completely or not at all."""
         write_whole(Path(path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
-        """Read a run from a file; anything but a whole run is a FileError."""
+        """Read a run from a file; raise a FileError if it is damaged or of another kind."""
         return cls.from_bytes(read_bytes(Path(path)), str(path))
 
     def to_bytes(self) -> bytes:
@@ -240,7 +240,9 @@ class Run(Displayed):
             counted = None if counts is None else partial(_dataset, counts.tobytes(), where)
             values |= {"seed": seed_key(values["seed"]), "policy": policy}
             run = cls(**values, rng_revision=revision, _counted=counted)
-            _require_whole(run)
+            for is_damaged, what in _damages(run):
+                if is_damaged:
+                    raise DamageError(what)
             return run
 
     def plot(self) -> Drawing:
@@ -271,15 +273,11 @@ def _dataset(data: bytes, where: str) -> Dataset:
     return Dataset.from_bytes(data, where)
 
 
-def _require_whole(run: Run) -> None:
-    """Refuse a run from a file, which anybody may have written, whose numbers do not fit each other."""
-    for is_damaged, what in _damages(run):
-        if is_damaged:
-            raise DamageError(what)
-
-
 def _damages(run: Run) -> Iterator[tuple[bool | np.bool_, str]]:
-    """Yield what may be wrong with a run, and whether it is; each takes what comes before for granted."""
+    """Yield what may be wrong with a run from a file, which anybody may have written, and whether it is.
+
+    Each takes what comes before for granted.
+    """
     gaps = run.plan_values if run.mapped_gaps is None else run.mapped_gaps
     per_plan, starts = (run.plan_episodes, run.plan_values, run.optimistic_values, gaps), run.plan_episodes
     per_episode = [run.returns, run.steps, *([] if run.path_losses is None else [run.path_losses])]

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from praemia.learners.baselines import Random
 from praemia.planning.exact import evaluate, solve
-from praemia.simulation.loop import World, run_loop
+from praemia.simulation.loop import World, play_policy, run_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
 
 SAMPLED_EPISODES = 100
-NEVER = -(1 << 62)  # a code by which no plan is due
 
 
 class OptimalityTest:
@@ -28,18 +27,15 @@ class OptimalityTest:
 
     def __init__(self, task: Task, seed: tuple[int, ...]) -> None:
         self._world = TaskWorld(task, Random(), SAMPLED_EPISODES, (*seed, SAMPLED_EPISODES), valued=False)
-        self._world.replan_code = NEVER
         best = solve(task.model, keep_values=False).policy
         self._optimal = self._sample(best)
 
     def _sample(self, policy: NDArray[Any]) -> NDArray[np.float64]:
         """Return the returns of sampled episodes of policy[H, M, O]."""
         world = self._world
-        world.policy = np.ascontiguousarray(policy.swapaxes(1, 2))
-        for name in ("played", "steps", "is_due", "is_new"):
+        for name in ("played", "steps"):
             world.progress[name] = 0
-        while world.played < SAMPLED_EPISODES:
-            world.play(SAMPLED_EPISODES - world.played)
+        play_policy(world, np.ascontiguousarray(policy.swapaxes(1, 2)), SAMPLED_EPISODES)
         return world.log.returns.copy()
 
     def p_value(self, policy: NDArray[Any]) -> float:

@@ -47,16 +47,23 @@ def simulate(
 ) -> Run:
     """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
 
-    ``learner`` is a learner or the name of one. With ``num_steps`` the episode in which so many steps are reached is
-    the last; T = K·H in a learner's formulas is then this number, up to whole episodes. On a black box the regret
-    cannot be known, and the record holds the returns alone. ``seed`` is an integer or several; ``on_progress`` is
-    called with the number of episodes played so far, of steps with ``num_steps``; without it, progress is shown after
-    two seconds. Every ``test_every`` steps of such a run, after the episode, the plan and the learned policy are tested
-    against an optimal one by sampled episodes (``run.tests``). With ``data`` the learner begins with what was counted
-    there: in another run (``run.dataset``), by ``explore``, or in a log (``Dataset.from_episodes``); K in its formulas
-    counts those episodes too.
+    In a black box the regret is unknown, and the record has returns only. If an error ends such a run, its attribute
+    ``run`` holds the finished episodes.
 
-    If an error ends a run in a black box, its attribute ``run`` holds the episodes that were finished.
+    Parameters
+    ----------
+    task : the task or the black box.
+    learner : a learner, or the name of one.
+    num_episodes : K, the number of episodes.
+    seed : an integer, or several.
+    num_steps : instead of ``num_episodes``: the run ends with the episode that reaches this number of steps. T = K·H in
+        a learner's formulas is then this number, rounded up to full episodes.
+    test_every : with ``num_steps``: how often, in steps, the plan and the learned policy are tested against an optimal
+        one by sampled episodes (``run.tests``).
+    data : counts that the learner begins with: those of another run (``run.dataset``), of ``explore``, or of a log
+        (``Dataset.from_episodes``). K in its formulas includes those episodes.
+    on_progress : called with the number of episodes (or steps) played so far; by default, progress is shown after two
+        seconds.
 
     Examples
     --------
@@ -187,7 +194,7 @@ def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Call
     seen = world.experience().transitions
 
     def dataset() -> Dataset:
-        from praemia.exploration.counted import dataset_of, known_rules
+        from praemia.exploration.counted import dataset_of
 
         if learner.sees == "product":
             raise PraemiaError(
@@ -195,7 +202,7 @@ def _counted(task: Task | BlackBox, world: World, seed: tuple[int, ...]) -> Call
                 f"{task.name!r}; run one that sees observations, such as headroom or ucbvi-prm"
             )
         record = {"learner": learner.name, "episodes": int(starts.sum()), "seed": list(seed)}
-        return dataset_of(task, seen, sets, starts, known_rules(task), **record)
+        return dataset_of(task, [(seen, sets)], starts, **record)
 
     return dataset
 

@@ -47,7 +47,7 @@ class TaskWorld(World):
         self.num_machine_states = task.num_machine_states
         task = _product_of(task) if learner.sees == "product" else task
         super().__init__(learner, spec_for(task.spec, learner), num_episodes, seed, num_steps)
-        self.task, self.truth = task, task
+        self.task, self.truth = task, task if learner.privileged else None
         shared = _sampling_arrays(task)
         self.arrays = shared._replace(edges=shared.edges.copy(), extra_rows=shared.extra_rows.copy())
         if learner.learn_machine:  # which labels have no effect is not known

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from praemia._support.text_tables import plural
-from praemia.experiments.experiment import Claim
-from praemia.experiments.schema import QuestionName
+from praemia.experiments.experiment import Cell
+from praemia.experiments.schema import ClaimPart, QuestionName
 from praemia.statistics.intervals import CONFIDENCE, Interval
-from praemia.statistics.measures import MEASURES, Cell, Sample, Scale
+from praemia.statistics.measures import MEASURES, Sample, Scale
 from praemia.statistics.series import Study
 
 MIN_RUNS, MAX_RUNS = 8, 512
@@ -73,7 +73,7 @@ class Verdict:
     more_runs_help : whether further runs could decide it.
     """
 
-    claim: Claim
+    claim: ClaimPart
     held: bool | None
     why: str
     confidence: float
@@ -98,12 +98,12 @@ class Verdict:
 
     def __str__(self) -> str:
         why = f" ({self.why})" if self.held is None else ""
-        return f"{self.outcome:<13} {self.claim.part.say}{why}"
+        return f"{self.outcome:<13} {self.claim.say}{why}"
 
 
 def check_claims(study: Study) -> list[Verdict]:
     """Check what is claimed of a group."""
-    return [_check(claim, study) for claim in study.group.claims]
+    return [_check(claim, study) for claim in study.group.part.claims]
 
 
 def bonferroni_level(question: str, comparisons: int) -> float:
@@ -112,10 +112,10 @@ def bonferroni_level(question: str, comparisons: int) -> float:
     return 1.0 - sides * (1.0 - CONFIDENCE) / (ANALYSES * max(1, comparisons))
 
 
-def _check(claim: Claim, study: Study) -> Verdict:
-    part, measure = claim.part, MEASURES[claim.part.measure]
-    cells = list(measure.cells(claim, study))
-    confidence = bonferroni_level(part.question, len(cells))
+def _check(claim: ClaimPart, study: Study) -> Verdict:
+    measure = MEASURES[claim.measure]
+    cells = measure.cells(claim, study)
+    confidence = bonferroni_level(claim.question, len(cells))
     compared = [_compare(claim, own, study, confidence) for own in cells]
     evidence = tuple(item for item in compared if item is not None)
     of_tasks = any(item.sample.of_tasks for item in evidence)
@@ -125,36 +125,34 @@ def _check(claim: Claim, study: Study) -> Verdict:
     scales = {item.sample.scale for item in evidence} or {Scale.ratio(_null(claim))}
     lower, null, upper = scales.pop()
     ends = {"lower": "-10%", "upper": "10%"} if scales else {"lower": f"{lower:.3g}", "upper": f"{upper:.3g}"}
-    meaning = QUESTIONS[part.question].meaning.format(null=null, **ends)
-    words = measure.claim.format(**_names(study, claim, [(row, claim.of) for row in reversed(claim.on)]))
+    meaning = QUESTIONS[claim.question].meaning.format(null=null, **ends)
+    words = measure.claim.format(**_names(claim, [(task, claim.of) for task in claim.on]))
     rule = f"{'every interval of' if len(cells) > 1 else 'the interval of'} {words} lies {meaning}"
     return Verdict(claim, held, why, confidence, rule, evidence, held is None and why != MISSING and not of_tasks)
 
 
-def _null(claim: Claim) -> float:
-    threshold = claim.part.threshold
-    return MEASURES[claim.part.measure].null if threshold is None else threshold
+def _null(claim: ClaimPart) -> float:
+    return MEASURES[claim.measure].null if claim.threshold is None else claim.threshold
 
 
-def _names(study: Study, claim: Claim, cells: Sequence[Cell]) -> dict[str, str]:
-    """Return what stands in the texts of a measure; the first of the cells is on the last task."""
-    others = [c for c in claim.than if any(c == column for _, column in cells)] or list(claim.than)
-    *titles, last = [study.titles[c] for c in others] or [""]
-    than = f"{', '.join(titles)} and {last}" if titles else last
-    tasks = {row for row, _ in cells}
-    rows = {"last": study.tasks[cells[0][0]], "first": study.tasks[cells[-1][0]]}
-    return {"of": study.titles[claim.of], "than": than, "tasks": plural(len(tasks), "task"), **rows}
+def _names(claim: ClaimPart, cells: Sequence[Cell]) -> dict[str, str]:
+    """Return what stands in the texts of a measure."""
+    rows, columns = zip(*cells, strict=True)
+    *others, other = [title for title in claim.than if title in columns] or claim.than or [""]
+    than = f"{', '.join(others)} and {other}" if others else other
+    tasks = [task for task in claim.on if task in {*rows}]
+    return {"of": claim.of, "than": than, "tasks": plural(len(tasks), "task"), "first": tasks[0], "last": tasks[-1]}
 
 
-def _compare(claim: Claim, cells: Sequence[Cell], study: Study, confidence: float) -> Evidence | None:
+def _compare(claim: ClaimPart, cells: Sequence[Cell], study: Study, confidence: float) -> Evidence | None:
     """Take the measure of some cells and ask the question about it; None where runs are missing."""
     if not all(cell in study.series for cell in cells):
         return None
-    measure, question = MEASURES[claim.part.measure], QUESTIONS[claim.part.question]
+    measure, question = MEASURES[claim.measure], QUESTIONS[claim.question]
     sample = measure.take(study, cells, confidence, _null(claim))
     if sample is None:
         return None
-    names = _names(study, claim, cells)
+    names = _names(claim, cells)
     what = measure.comparison.format(**names)
     if sample.size < MIN_RUNS:
         return Evidence(what, cells, sample, None, TOO_FEW)
@@ -192,7 +190,7 @@ def next_analysis(runs: int) -> int:
 
 
 def further_runs(verdicts: Iterable[Verdict]) -> dict[Cell, int]:
-    """Return how many runs the open claims ask for, by row and column."""
+    """Return how many runs the open claims ask for, by cell."""
     wanted: dict[Cell, int] = {}
     for item in (item for verdict in verdicts if verdict.more_runs_help for item in verdict.evidence):
         size = next_analysis(item.sample.size)

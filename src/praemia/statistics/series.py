@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia._support.text_tables import plural
 from praemia.errors import PraemiaError
-from praemia.experiments.experiment import Group, Setting
+from praemia.experiments.experiment import Cell, Group, distinct_names
 from praemia.experiments.jobs import Job
-from praemia.experiments.store import Store
+from praemia.experiments.schema import GroupPart, SettingPart
+from praemia.experiments.store import StoredRuns
 from praemia.simulation import Run
 from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 
 ROUNDING = 1e-12  # of the value of an episode: what may be left of an episode's regret of 0 after summing up
-OTHERS = "Other runs in this folder"
+OTHERS, BOXES = "Other runs in this folder", "Returns in black boxes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +71,21 @@ class Series:
         """float64[R], the regret of each run at its end; NaN on a black box. Rounding errors are 0."""
         return np.array([_final_regret(run) for run in self.runs])
 
+    @cached_property
+    def returns(self) -> NDArray[np.float64]:
+        """float64[R], the mean return of each run."""
+        return np.array([run.returns.mean() for run in self.runs])
+
     @property
-    def spread(self) -> float:
-        """The standard deviation of the final regret over runs; NaN for a single one."""
-        return float(self.final.std(ddof=1)) if self.num_runs > 1 else float("nan")
+    def late_return(self) -> float:
+        """The mean return over the last tenth of the runs."""
+        last = max(1, self.num_episodes // 10)
+        return float(np.mean([run.returns[-last:].mean() for run in self.runs]))
+
+    @property
+    def num_plans(self) -> float:
+        """The mean number of plans."""
+        return sum(run.num_plans for run in self.runs) / self.num_runs
 
     def curves(self, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """float64[R, len(episodes)], the regret of each run after some numbers of episodes (1 … K)."""
@@ -104,38 +115,39 @@ def _final_regret(run: Run) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A group of an experiment with its runs.
-
-    ``series`` has those of every cell that has any, by row and column; ``tasks`` are the names of the rows, each other
-    than the rest.
-    """
+    """A group of an experiment with its runs: ``series`` has those of every cell that has any."""
 
     group: Group
-    series: Mapping[tuple[int, int], Series]
-    tasks: Sequence[str]
+    series: Mapping[Cell, Series]
+
+    @cached_property
+    def players(self) -> dict[str, str]:
+        """The names of the learners that have runs, by title and column by column."""
+        names = {title: own.first.learner for (_, title), own in self.series.items()}
+        return {title: names[title] for title in self.group.titles if title in names}
 
     @property
-    def titles(self) -> list[str]:
-        """The titles of the columns."""
-        return [choice.title for choice in self.group.choices]
+    def is_of_boxes(self) -> bool:
+        """Whether the runs are in black boxes, where no regret is known."""
+        return any(own.first.optimal_value is None for own in self.series.values())
 
     @property
-    def learners(self) -> list[int]:
-        """The columns of those that know nothing of p and have runs."""
-        players = range(len(self.group.choices) - self.group.num_yardsticks)
-        return [column for column in players if any((row, column) in self.series for row in range(len(self.tasks)))]
-
-    def kind(self, row: int) -> str:
-        """Return the kind of a task: a task whose group names none is a kind by itself."""
-        return self.group.settings[row].kind or self.tasks[row]
+    def learners(self) -> list[str]:
+        """The titles of those that know nothing of p and have runs."""
+        return [title for title in self.players if title not in self.group.yardsticks]
 
     @property
     def rows(self) -> dict[str, list[Series]]:
         """The series of each row that has any, by the name of its task."""
         rows: dict[str, list[Series]] = {}
-        for (row, _), series in sorted(self.series.items(), key=lambda item: item[0]):
-            rows.setdefault(self.tasks[row], []).append(series)
+        for (task, _), series in self.series.items():
+            rows.setdefault(task, []).append(series)
         return rows
+
+
+def spread(values: NDArray[np.float64]) -> float:
+    """Return the standard deviation of numbers, one for each run; NaN for a single one."""
+    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
 
 
 def paired(members: Sequence[Series]) -> NDArray[np.float64]:
@@ -145,7 +157,7 @@ def paired(members: Sequence[Series]) -> NDArray[np.float64]:
     return np.array([[own[seed] for seed in shared] for own in finals]).reshape(len(members), len(shared))
 
 
-def group(runs: Iterable[Run]) -> list[Series]:
+def series_of(runs: Iterable[Run]) -> list[Series]:
     """Group runs by what was played, in the order in which they first appear."""
     groups: dict[tuple[str, tuple[int, ...]], list[Run]] = {}
     for run in runs:
@@ -153,21 +165,12 @@ def group(runs: Iterable[Run]) -> list[Series]:
     return [Series.of(members) for members in groups.values()]
 
 
-class Contents(NamedTuple):
-    """The runs of a folder: by group, and after them all others; and those in black boxes, whose regret is unknown."""
-
-    studies: list[Study]
-    boxes: list[Series]
-
-
-def read_folder(store: Store) -> Contents:
-    """Read a folder, group by group as its experiment says."""
+def read_folder(store: StoredRuns) -> list[Study]:
+    """Read a folder, group by group as its experiment says; those without runs are left out."""
     runs, experiment = list(store.runs()), store.experiment()
     found = studies_of(runs, experiment.groups if experiment is not None else ())
-    boxes = group(sorted((run for run in runs if run.optimal_value is None), key=lambda run: (run.task, run.title)))
-    names = distinct_names([own.task for own in boxes], [Job.of(own.first).task.digest for own in boxes])
-    named = [replace(own, task=name) for own, name in zip(boxes, names, strict=True)]
-    return Contents([study for study in found if study.series], named)
+    boxes = [run for run in runs if run.optimal_value is None]
+    return [study for study in (*found, _other_study(boxes, BOXES)) if study.series]
 
 
 def studies_of(runs: Iterable[Run], groups: Sequence[Group]) -> list[Study]:
@@ -178,57 +181,37 @@ def studies_of(runs: Iterable[Run], groups: Sequence[Group]) -> list[Study]:
             jobs.setdefault(Job.of(run).digest, []).append(run)
     found = [_study(wanted, jobs) for wanted in groups]
     used = {id(run) for study in found for series in study.series.values() for run in series.runs}
-    return [*found, _other_study([run for own in jobs.values() for run in own if id(run) not in used])]
+    return [*found, _other_study([run for own in jobs.values() for run in own if id(run) not in used], OTHERS)]
 
 
-def _study(wanted: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
+def _study(group: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
     """Collect the runs of a group, as many as there are of each cell."""
     series = {}
-    tasks = distinct_names(
-        [setting.task.name for setting in wanted.settings],
-        [f"{s.task.digest} {s.num_episodes} {s.num_steps}" for s in wanted.settings],
-    )
-    for row, setting in enumerate(wanted.settings):
-        for column, choice in enumerate(wanted.choices):
-            stored = runs.get(setting.job(column, ()).digest, ())
-            own = [run for run in stored if len(run.seed) > 1 and run.seed == wanted.seed_of(run.seed[1])]
-            if own:
-                series[row, column] = Series(tuple(own), tasks[row], choice.title)
-    return Study(wanted, series, tasks)
+    for cell, job in group.cells.items():
+        stored = runs.get(job.digest, ())
+        own = [run for run in stored if len(run.seed) > 1 and run.seed == group.seed_of(run.seed[1])]
+        if own:
+            series[cell] = Series(tuple(own), *cell)
+    return Study(group, series)
 
 
-def _other_study(runs: Sequence[Run]) -> Study:
+def _other_study(runs: Sequence[Run], title: str) -> Study:
     """Make a row of each task, length, seed and revision of the random streams, and a column of each learner."""
-    members = group(sorted(runs, key=lambda run: (run.task, run.seed)))
-    jobs = [Job.of(series.first) for series in members]
-    rows = [(job.task.digest, job.num_episodes, job.num_steps, job.rng_revision, job.seed[:1]) for job in jobs]
-    names = distinct_names([_row_name(series) for series in members], [str(row) for row in rows])
+    members = series_of(sorted(runs, key=lambda run: (run.task, run.seed)))
+    jobs = [Job.of(own.first) for own in members]
+    lengths = [(job.task.digest, job.num_episodes, job.num_steps, job.test_every) for job in jobs]
+    streams = [(job.rng_revision, job.seed[:1], job.seed[2:]) for job in jobs]
+    tasks = distinct_names([*map(_row_name, members)], [*zip(lengths, streams, strict=True)])
     players = [json.dumps({**job.learner.data, "title": ""}, sort_keys=True) for job in jobs]
-    titles = distinct_names([series.title for series in members], players)
-    choice_of = {key: replace(job.learner, title=title) for key, job, title in zip(players, jobs, titles, strict=True)}
-    columns, choices = list(choice_of), tuple(choice_of.values())
-    settings = {row: Setting(job.task, choices) for row, job in zip(rows, jobs, strict=True)}
-    places, tasks = list(settings), list(dict.fromkeys(names))
-    series = {
-        (places.index(row), columns.index(key)): Series(own.runs, name, choice_of[key].title)
-        for row, key, own, name in zip(rows, players, members, names, strict=True)
-    }
-    return Study(Group(OTHERS, choices, tuple(settings.values())), series, tasks)
+    cells = [*zip(tasks, distinct_names([own.title for own in members], players), strict=True)]
+    part = GroupPart.model_construct(title=title, tasks=[SettingPart(task=name) for name in dict.fromkeys(tasks)])
+    series = {cell: Series(own.runs, *cell) for cell, own in zip(cells, members, strict=True)}
+    return Study(Group(part, dict(zip(cells, jobs, strict=True))), series)
 
 
 def _row_name(series: Series) -> str:
     run = series.first
+    if run.optimal_value is None:
+        return series.task
     name = f"{series.task}, {plural(series.num_episodes, 'episode')}, seed {run.seed[0]}"
     return name if run.rng_revision == RNG_REVISION else f"{name}, random streams {run.rng_revision}"
-
-
-def distinct_names(names: Sequence[str], keys: Sequence[str]) -> list[str]:
-    """Add a number to the names that several different things have."""
-    keys_of: dict[str, list[str]] = {}
-    for name, key in zip(names, keys, strict=True):
-        own = keys_of.setdefault(name, [])
-        own += [] if key in own else [key]
-    return [
-        f"{name} ({keys_of[name].index(key) + 1})" if len(keys_of[name]) > 1 else name
-        for name, key in zip(names, keys, strict=True)
-    ]

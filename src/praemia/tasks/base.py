@@ -63,7 +63,7 @@ class BaseTask(ABC):
     @cached_property
     def done_states(self) -> frozenset[int]:
         """The terminal machine states: with ``until_done``, those from which every further reward is 0."""
-        return self.machine.settled_states if self.until_done else frozenset()
+        return self.machine.terminal_states if self.until_done else frozenset()
 
     def changed(self, **changes: Any) -> Self:
         """Return the task with other fields, without repeating the warnings of its making."""

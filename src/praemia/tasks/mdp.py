@@ -38,7 +38,7 @@ Names: TypeAlias = Sequence[str] | None
 
 @dataclass(frozen=True, eq=False)
 class LabeledMDP:
-    """A labelled MDP: frozen, and valid once it exists. Make one with a ``from_…`` method.
+    """A labelled Markov decision process, immutable and validated. Create one with a ``from_…`` method.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class LabeledMDP:
         and on nothing after it.
     label_sets : the labels that occur, by index.
     start_probs : float64[O], the distribution of the first observation.
-    labelling : the label of every transition, also of those that p rules out.
-    map : where observations lie, to plot them; None if unknown.
+    labelling : the label of every transition, including those with probability 0.
+    map : the positions of observations in pictures; None if unknown.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class LabeledMDP:
         return [labels.get(o, Label()) for o in range(self.num_observations)]
 
     def describe(self, pair: int) -> str:
-        """Name a pair o · A + a in a message."""
+        """Return a pair o · A + a as text, for messages."""
         o, a = divmod(pair, self.num_actions)
         return f"observation {self.observation_name(o)}, action {self.action_name(a)}"
 
@@ -149,7 +149,7 @@ class LabeledMDP:
     ) -> LabeledMDP:
         """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a).
 
-        All else, such as the names ``observations`` and ``actions``, is as in ``from_entries``.
+        The other arguments, such as the names ``observations`` and ``actions``, are those of ``from_entries``.
         """
         dense = as_numbers(transition_probs, "transition_probs")
         if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
@@ -204,7 +204,7 @@ class LabeledMDP:
     ) -> Self:
         """Make an MDP from the arrays of a list of transitions; entries of one transition are added up.
 
-        ``ends`` says of each entry, or of all, whether the episode ends then.
+        ``ends`` is a boolean for each entry, or for all: whether the transition ends the episode.
         """
         from scipy.sparse import coo_array
 

@@ -35,13 +35,13 @@ NOT_MET: Label = frozenset({"a label not met so far"})
 
 @dataclass(frozen=True, eq=False)
 class TaskSpec:
-    """What a learner may know of a task: everything but the transition probabilities and where episodes start.
+    """The part of a task that a learner knows: all but the transition probabilities and the start distribution.
 
     Attributes
     ----------
     label_sets : the labels, by index; those that were seen so far in a black box.
-    unseen_labels : the label of a step that was not seen: "listed", one of ``label_sets``, by ``labelling``;
-        "computed", what ``labelling`` says, listed or not; "any", not known before the step.
+    unseen_labels : how the label of a step not yet observed is known. "listed": it is one of ``label_sets``, by
+        ``labelling``; "computed": by ``labelling``, listed or not; "any": it is unknown before the step.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class TaskSpec:
     possible: PossibleMoves | None = None
 
     def without_rules(self, *, moves_known: bool) -> TaskSpec:
-        """Hide the rules of the machine; with ``moves_known``, not where each label can move each state."""
+        """Return the spec without the machine's rules; with ``moves_known``, the possible moves stay known."""
         machine = self.machine
         states_alone = machine.replace(rules=(), first_match=False)
         possible = partial(_possible_moves, machine, moves_known)
@@ -108,7 +108,7 @@ class TaskSpec:
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
-        """What learners compute from the task once, for as long as it lives."""
+        """A cache for the values that learners compute once per task."""
         return {}
 
     @cached_property

@@ -98,7 +98,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def model(self) -> Model:
-        """What planning needs; the end of an episode has the value of idle rewards for the rest of it."""
+        """The arrays that planning needs. The end of an episode has the value of idle rewards for the steps left."""
         mdp = self.mdp
         return Model.of(
             indptr=mdp.indptr,
@@ -118,7 +118,7 @@ class Task(BaseTask, Displayed):
 
     @cached_property
     def spec(self) -> TaskSpec:
-        """What a learner may know. Its rewards are those of ``in_unit_range``."""
+        """The part of the task that a learner knows. Its rewards are those of ``in_unit_range``."""
         unit = self.in_unit_range
         return TaskSpec(
             num_observations=self.num_observations,
@@ -140,8 +140,8 @@ class Task(BaseTask, Displayed):
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine.
 
-        A proposition that the machine reads and no label has is warned of; ``praemia check`` reports propositions that
-        the machine never reads.
+        A warning names the propositions that the machine reads but no label contains; ``praemia check`` also reports
+        those that the machine never reads.
         """
         require_machine(machine)
         propositions = frozenset().union(*self.mdp.label_sets)
@@ -165,7 +165,7 @@ class Task(BaseTask, Displayed):
         return draw_task(self)
 
     def show(self, policy: Any = None) -> Drawing:
-        """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
+        """Show what a policy does, by default the optimal one, as ``praemia.show`` does."""
         from praemia.pictures.show import show
 
         return show(self, policy)

@@ -6,6 +6,7 @@ Where the start is random, one more state samples it; a discount γ is a step to
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from praemia.tasks.product import Product, product
 from praemia.tasks.task import Task
 
 
-def write_drn(task: Task) -> str:
-    """Return the text of a task's cross product."""
+def write_drn(task: Any) -> str:
+    """Return the text of a task's cross product; a black box, which has none, is refused."""
     return "\n".join(_lines(task, product(task))) + "\n"
 
 

@@ -6,15 +6,15 @@ none, is written in braces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from praemia.errors import FileError, PraemiaError, located, unknown_name
+from praemia.errors import FileError, located, unknown_name
 from praemia.files.schema import Part
-from praemia.files.source import Source, validate
+from praemia.files.source import Place, Source, machine_of_rules, validate
 from praemia.machines.guards import exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -23,7 +23,6 @@ from praemia.machines.rules import Outcome, Rule
 
 MULTIAGENT_KEYS = frozenset({"initial_state", "terminal_states", "event_vocabulary"})
 SHOWN = 20  # characters of a text where parsing stopped
-Place: TypeAlias = str | Callable[[], str]
 
 
 @cache
@@ -48,31 +47,14 @@ def parsed(grammar: str, text: str, name: str, expected: str) -> Any:
         raise FileError(f"{name}:{line}:{column}: {problem}; expected {expected}") from None
 
 
-def machine_of_rules(
-    where: Place,
-    states: Sequence[str],
-    initial: str,
-    propositions: Sequence[str],
-    rules: Sequence[tuple[Place, Rule]],
-    first_match: bool = False,
-) -> RewardMachine:
-    """Return the machine of rules, each with its place in a file; errors name that of a rule, or else ``where``."""
-    try:
-        return RewardMachine(states, initial, propositions, [rule for _, rule in rules], first_match)
-    except PraemiaError as error:
-        culprit = getattr(error, "rule", None)
-        with located(next((place for place, rule in rules if rule is culprit), where)):
-            raise
-
-
 class Transition(NamedTuple):
-    """What happens in a state on an event; ``chance`` is None where it is certain, ``where`` names its place."""
+    """What happens in a state on an event; ``where`` names its place."""
 
     where: Place
     source: str
     event: str
     target: str
-    chance: float | None
+    chance: float
     reward: Reward
 
 
@@ -89,15 +71,11 @@ def event_machine(
     names = tuple(dict.fromkeys(name for event in events for name in sorted(_label_of(event))))
     groups: dict[tuple[str, Label], list[Transition]] = {}
     for item in transitions:
-        group = groups.setdefault((item.source, _label_of(item.event)), [])
-        group.append(item)
-        if len(group) > 1 and None in (group[0].chance, item.chance):
-            with located(item.where):
-                raise FileError(f"a second transition from {item.source!r} on {item.event!r}; give it one")
+        groups.setdefault((item.source, _label_of(item.event)), []).append(item)
     rules: list[tuple[Place, Rule]] = []
     for (source, label), group in groups.items():
         with located(group[0].where):
-            outcomes = (Outcome(t.target, 1.0 if t.chance is None else t.chance, t.reward) for t in group)
+            outcomes = (Outcome(t.target, t.chance, t.reward) for t in group)
             rules.append((group[0].where, Rule(source, exactly(label, names), tuple(outcomes))))
     moves = [(place, rule) for place, rule in rules if rule.outcomes != (Outcome(rule.source),)]
     return machine_of_rules(where, states, initial, names, moves)
@@ -137,7 +115,7 @@ def build_multiagent(source: Source) -> RewardMachine:
         if item.from_state not in part.terminal_states:
             place = partial(source.spot, ("transitions", i), column=False)
             reward = Reward.of(item.reward)
-            transitions.append(Transition(place, item.from_state, item.event, item.to_state, None, reward))
+            transitions.append(Transition(place, item.from_state, item.event, item.to_state, 1.0, reward))
     for state in part.terminal_states:
         if state not in part.states:
             with source.at("terminal_states"):

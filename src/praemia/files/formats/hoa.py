@@ -1,20 +1,19 @@
 """Read automata in the HOA format as reward machines.
 
 The automaton is read on finite words: it accepts what ends in a state, or with an edge, of the acceptance set; a run
-that finds no edge is rejected. What is not deterministic, or has other acceptance than one set, is refused.
+that finds no edge is rejected. What is not deterministic, or has other acceptance than one set, is no such automaton.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from praemia.errors import FileError, located
-from praemia.files.formats.events import machine_of_rules, parsed
-from praemia.files.source import parse_integer
+from praemia.files.formats.events import parsed
+from praemia.files.source import Place, machine_of_rules, parse_integer
 from praemia.machines.automata import smallest_automaton
 from praemia.machines.diagrams import Growth
-from praemia.machines.formula import ELSE, Formula, in_quotes, read_name
+from praemia.machines.formula import ELSE, read_name
 from praemia.machines.from_formulas import Payment, paying_machine
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -24,128 +23,98 @@ from praemia.machines.syntax import parse_guard
 MAX_LABEL = 100_000  # characters of a label, after expanding aliases
 REJECTED = "rejected"
 
+# Other headers with a capital letter may change what an automaton means.
 _GRAMMAR = r"""
-    start: "HOA:" version header* "--BODY--" (state | edge)* "--END--"
-    version: ID
-    ?header: "Start:" ends                 -> initial
-           | "AP:" INT STRING*             -> propositions
-           | "Alias:" ALIAS expression     -> alias
-           | "Acceptance:" INT expression  -> acceptance
-           | HEADER (INT | STRING | ID)*   -> other
+    start: "HOA:" "v1" _header* "--BODY--" state* "--END--"
+    _header: start_state | propositions | alias | acceptance | other
+    start_state: "Start:" INT
+    propositions: "AP:" INT STRING*
+    alias: "Alias:" ALIAS expression
+    acceptance: "Acceptance:" "1" "Inf" "(" "0" ")"
+    other: ("States:" | HEADER) (INT | STRING | ID)*
     !expression: (ID | INT | ALIAS | "(" | ")" | "&" | "|" | "!")*
-    state: "State:" INT [STRING] [sets]
-    edge: "[" expression "]" ends [sets]
-    ends: INT ("&" INT)*
-    sets: "{" INT* "}"
-    HEADER: /[A-Za-z_][\w.-]*:/
-    ID: /[A-Za-z_][\w-]*/
+    state: "State:" INT [STRING] [sets] edge*
+    edge: "[" expression "]" INT [sets]
+    !sets: "{" "0"? "}"
+    HEADER: /[a-z][\w.-]*:/
+    ID: /(?![\w.-]*:)[A-Za-z_][\w-]*/
     ALIAS: /@[\w-]+/
     INT: /0|[1-9][0-9]*/
     STRING: /"(?:[^"\\]|\\.)*"/s
     %ignore /\s+|\/\*.*?\*\//s
 """
-_EXPECTED = "an automaton: HOA: v1, headers, --BODY--, states with edges such as [0 & !1] 2, --END--"
-
-
-@dataclass
-class _Automaton:
-    """An automaton as its file describes it; an edge is (line, source, guard, target, whether it is marked)."""
-
-    initial: list[int] = field(default_factory=list)
-    propositions: tuple[str, ...] = ()
-    acceptance: str = ""
-    aliases: dict[str, str] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)  # of all states
-    accepting: set[int] = field(default_factory=set)
-    edges: list[tuple[int, int, Formula, int, bool]] = field(default_factory=list)
-
-    def read(self, item: Any) -> None:
-        """Read a header, a state or an edge, given its parts in the grammar."""
-        match item.data, *item.children:
-            case "version", version if version != "v1":
-                raise FileError(f"HOA {version}; expected v1")
-            case "initial", ends:
-                self.initial.append(_one(ends))
-            case "propositions", count, *names:
-                if parse_integer(count) != len(names):
-                    raise FileError(f"{count} propositions are announced and {len(names)} named")
-                self.propositions = tuple(map(read_name, names))
-            case "alias", name, expression:
-                self.aliases[name] = f"({self.guard_text(expression)})"
-            case "acceptance", count, condition:
-                self.acceptance = f"{count} {''.join(condition.children)}"
-                if self.acceptance != "1 Inf(0)":
-                    raise FileError(f"Acceptance: {self.acceptance}; expected one acceptance set, 1 Inf(0)")
-            case "other", header, *_ if header[0].isupper() and header != "States:":
-                raise FileError(f"the header {header} may change what the automaton means; it is not read")
-            case "state", index, name, sets:
-                state = parse_integer(index)
-                if state in self.names:
-                    raise FileError(f"state {state} is given twice")
-                self.names[state] = index if name is None else read_name(name)
-                self.accepting |= {state} if _marked(sets) else set()
-            case "edge", label, ends, sets:
-                if not self.names:
-                    raise FileError("an edge before the first state")
-                guard, source = parse_guard(self.guard_text(label)), next(reversed(self.names))
-                self.edges.append((item.meta.line, source, guard, _one(ends), _marked(sets)))
-
-    def guard_text(self, expression: Any) -> str:
-        """Return a label expression over the indices of propositions as the text of a guard."""
-        known = {word: word for word in "()&|!"} | {"t": "true", "f": "false"} | self.aliases
-        known |= {str(index): in_quotes(name) for index, name in enumerate(self.propositions)}
-        for word in expression.children:
-            if word not in known:
-                raise FileError(f"{word} in a label; there are {len(self.propositions)} propositions, counted from 0")
-        text = " ".join(known[word] for word in expression.children)
-        if len(text) > MAX_LABEL:
-            raise FileError(f"a label of more than {MAX_LABEL:,} characters after expanding aliases")
-        return text
-
-    def validate(self) -> None:
-        """Raise if a header is missing or acceptance styles are mixed."""
-        if len(self.initial) > 1:
-            raise FileError("several initial states; the automaton is not deterministic")
-        if not self.names.keys() & self.initial:
-            raise FileError("the header Start: is missing, or its state is not given")
-        if not self.acceptance:
-            raise FileError("the header Acceptance: is missing")
-        if self.accepting and any(accepts for *_, accepts in self.edges):
-            raise FileError("both states and edges are in the acceptance set; expected one kind")
-
-    def accepting_machine(self, name: str) -> RewardMachine:
-        """Return the machine with reward 1 at every step at which the automaton accepts."""
-        is_named = len({*self.names.values(), REJECTED}) == len(self.names) + 1
-        names = {state: own if is_named else str(state) for state, own in self.names.items()}
-        rules = []
-        for line, source, guard, target, accepts in self.edges:
-            outcome = Outcome(names.get(target, str(target)), 1.0, Reward.of(accepts or target in self.accepting))
-            rules.append((f"{name}:{line}", Rule(names[source], guard, (outcome,))))
-        rules += [(name, Rule(state, ELSE, (Outcome(REJECTED),))) for state in names.values()]
-        return machine_of_rules(name, [*names.values(), REJECTED], names[self.initial[0]], self.propositions, rules)
-
-
-def _one(ends: Any) -> int:
-    if len(ends.children) > 1:
-        raise FileError("several states at once (&); universal branching is not deterministic")
-    return parse_integer(ends.children[0])
-
-
-def _marked(sets: Any) -> bool:
-    return sets is not None and bool(sets.children)
+_EXPECTED = (
+    "a deterministic automaton: HOA: v1, headers such as Start: 0 and Acceptance: 1 Inf(0), --BODY--, states with "
+    "edges such as [0 & !1] 2, --END--"
+)
 
 
 def read_hoa(text: str, name: str, pay: str = "first") -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages, ``pay`` is the payment scheme."""
-    payment, growth, automaton = Payment.of(1.0, pay), Growth(), _Automaton()
-    for item in parsed(_GRAMMAR, text, name, _EXPECTED).children:
-        with located(f"{name}:{item.meta.line}"):
-            automaton.read(item)
-    with located(name):
-        automaton.validate()
-    machine = automaton.accepting_machine(name)
+    payment, growth = Payment.of(1.0, pay), Growth()
+    machine = _accepting_machine(parsed(_GRAMMAR, text, name, _EXPECTED), name)
     with located(name):  # what can still be wrong is its size
         moves = machine.diagrams.map_values(lambda outs: (machine.index[outs[0].target], outs[0].reward.mean))
         start, state_text = machine.index[machine.initial], machine.states.__getitem__
         accepting = smallest_automaton(moves.variables, moves.store, start, moves.roots.__getitem__, state_text, growth)
         return paying_machine(accepting, payment, machine.propositions, growth)
+
+
+def _accepting_machine(tree: Any, name: str) -> RewardMachine:
+    """Return the machine with reward 1 at every step at which an automaton accepts."""
+    words = {word: word for word in "()&|!"} | {"t": "true", "f": "false"}  # of labels, as guards have them
+    headers: dict[str, list[Any]] = {}
+    for item in (item for item in tree.children if item.data != "state"):
+        with located(f"{name}:{item.meta.line}"):
+            if item.data in headers.keys() - {"alias", "other"}:
+                raise FileError("this header is given twice")
+            headers[item.data] = item.children
+            if item.data == "alias":
+                words[item.children[0]] = f"({_guard_text(item.children[1], words)})"
+            elif item.data == "propositions":
+                count, *quoted = item.children
+                if parse_integer(count) != len(quoted):
+                    raise FileError(f"{count} propositions are announced and {len(quoted)} named")
+                words |= {str(index): text for index, text in enumerate(quoted)}
+    states = [item.children for item in tree.children if item.data == "state"]
+    names = _state_names(states, name)
+    (initial,) = headers.get("start_state", [None])
+    if initial not in names or "acceptance" not in headers:
+        raise FileError(f"{name}: a header is missing: Start: with one of the states, or Acceptance:")
+    accepting = {state for state, _, sets, *_ in states if _is_marked(sets)}
+    rules: list[tuple[Place, Rule]] = []
+    for state, _, _, *edges in states:
+        for edge in edges:
+            label, target, sets = edge.children
+            with located(f"{name}:{edge.meta.line}"):
+                guard = parse_guard(_guard_text(label, words))
+            reward = Reward.of(_is_marked(sets) or target in accepting)
+            outcome = Outcome(names.get(target, str(target)), 1.0, reward)
+            rules.append((f"{name}:{edge.meta.line}", Rule(names[state], guard, (outcome,))))
+        rules.append((name, Rule(names[state], ELSE, (Outcome(REJECTED),))))
+    propositions = [read_name(text) for text in headers.get("propositions", [0])[1:]]
+    return machine_of_rules(name, [*names.values(), REJECTED], names[initial], propositions, rules)
+
+
+def _state_names(states: list[list[Any]], name: str) -> dict[Any, str]:
+    """Return the name of each state, by its number: the file's names, if all differ."""
+    own = [str(state) if text is None else read_name(text) for state, text, *_ in states]
+    names = {state: text for (state, *_), text in zip(states, own, strict=True)}
+    if len(names) < len(states):
+        raise FileError(f"{name}: a state is given twice")
+    return names if len({*own, REJECTED}) > len(states) else {state: str(state) for state in names}
+
+
+def _guard_text(expression: Any, words: dict[str, str]) -> str:
+    """Return a label, an expression over the indices of propositions, as the text of a guard."""
+    for word in expression.children:
+        if word not in words:
+            raise FileError(f"{word} in a label: no alias, and no index of a proposition, counted from 0")
+    text = " ".join(words[word] for word in expression.children)
+    if len(text) > MAX_LABEL:
+        raise FileError(f"a label of more than {MAX_LABEL:,} characters after expanding aliases")
+    return text
+
+
+def _is_marked(sets: Any) -> bool:
+    return sets is not None and len(sets.children) > len("{}")

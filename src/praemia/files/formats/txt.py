@@ -18,7 +18,7 @@ from praemia.errors import FileError, did_you_mean, located
 from praemia.files.formats.events import parsed
 from praemia.files.source import parse_integer
 from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, proposition
-from praemia.machines.guards import Booleans
+from praemia.machines.guards import example_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import ZERO, Outcome, Rule
@@ -44,18 +44,12 @@ _GRAMMAR = r"""
 
 
 class _Line(NamedTuple):
-    """A line of a machine; of ``cases`` the first whose guard holds gives the reward, which is 0 where none does."""
+    """A line of a machine; of ``cases`` the first whose guard holds gives the reward."""
 
     source: int
     target: int
     guard: Formula
     cases: list[tuple[Formula, Reward]]
-
-    @property
-    def is_end(self) -> bool:
-        """Return whether a state with just this line is terminal."""
-        is_constant = len(self.cases) == 1 and self.cases[0][0] is TRUE and self.cases[0][1].is_constant
-        return self.source == self.target and self.guard is TRUE and is_constant
 
 
 def read_txt(text: str, name: str) -> RewardMachine:
@@ -105,6 +99,8 @@ def _cases(function: str, arguments: Any) -> Iterator[tuple[Formula, Reward]]:
     for guard, numbers in table.items():
         mean, width = float(numbers[0]), abs(float(numbers[1])) if is_noisy else 0.0
         yield _guard(guard), Reward.uniform(mean - width, mean + width)
+    if is_table:
+        yield TRUE, ZERO
 
 
 def _implied_ends(lines: list[_Line]) -> list[int]:
@@ -112,7 +108,12 @@ def _implied_ends(lines: list[_Line]) -> list[int]:
     own: dict[int, list[_Line]] = {state: [] for line in lines for state in (line.source, line.target)}
     for line in lines:
         own[line.source].append(line)
-    return sorted(state for state, its in own.items() if not its or (len(its) == 1 and its[0].is_end))
+
+    def is_end(line: _Line) -> bool:
+        (_, reward), *others = line.cases
+        return line.source == line.target and line.guard is TRUE and not others and reward.is_constant
+
+    return sorted(state for state, its in own.items() if not its or (len(its) == 1 and is_end(its[0])))
 
 
 def _machine(initial: int, ends: list[int], lines: list[_Line]) -> RewardMachine:
@@ -134,13 +135,8 @@ def _machine(initial: int, ends: list[int], lines: list[_Line]) -> RewardMachine
 
 
 def _rules(state: str, lines: Mapping[int, _Line], names: Mapping[int, str]) -> Iterator[Rule]:
-    functions = Booleans()
-    left = functions.true  # what no line has taken yet
     for target, line in lines.items():
-        for case, reward in (*line.cases, (TRUE, ZERO)):
-            function = functions.function(line.guard & case)
-            if functions.both(left, function) != functions.false:
-                yield Rule(state, line.guard & case, (Outcome(names[target], 1.0, reward),))
-                left = functions.both(left, functions.negate(function))
-    if left != functions.false:
+        for case, reward in line.cases:
+            yield Rule(state, line.guard & case, (Outcome(names[target], 1.0, reward),))
+    if example_label(~disjunction(line.guard for line in lines.values())) is not None:
         yield Rule(state, ELSE, (Outcome(names[ENDED]),))
