@@ -9,11 +9,13 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
+from gymnasium.wrappers import TimeLimit
 from hidden_tasks import hide
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_oracles import Wanderer, Watched, between_episodes
 from oracles import label_of
+from places import Places
 from strategies import tasks
 
 from praemia import BlackBox, PraemiaError, Run, envs, evaluate, learners, simulate, solve
@@ -26,21 +28,15 @@ LEARNERS = [name for name in learners.names() if not learners.kind_of(name).priv
 FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
 
 
-class Corridor(gymnasium.Env):
-    """Walk from 0 to 3; whether 3 is the goal is told in ``info``, when a coin says so. It ends at 3, or is cut off."""
+def walk(place: int, action: int, rng: np.random.Generator) -> tuple[int, bool, dict[str, Any]]:
+    """Walk from 0 to 3, where it ends; whether 3 is the goal is told in ``info``, when a coin says so."""
+    after = max(0, place + (1 if action == 1 else -1))
+    return after, after == 3, {"open": after == 3 and bool(rng.random() < 0.5)}
 
-    def __init__(self, cut: int = 10**6) -> None:
-        self.observation_space, self.action_space, self.cut = Discrete(4), Discrete(2), cut
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.here, self.time = 0, 0
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.here, self.time = max(0, self.here + (1 if action == 1 else -1)), self.time + 1
-        over = self.here == 3
-        return self.here, 0.0, over, self.time >= self.cut, {"open": over and bool(self.np_random.random() < 0.5)}
+def corridor(cut: int | None = None) -> gymnasium.Env[Any, Any]:
+    """Return the walk, cut off after so many steps."""
+    return Places(4, walk) if cut is None else TimeLimit(Places(4, walk), cut)
 
 
 def reach(proposition: str, reward: float = 1.0) -> Any:
@@ -84,14 +80,14 @@ def test_frozen_lake_is_learned_though_its_episodes_end_early(name: str) -> None
 @pytest.mark.filterwarnings("ignore:.*was labelled:praemia.errors.PraemiaWarning")
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "q-learning", "crm"])
 def test_labels_may_depend_on_info(name: str) -> None:
-    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
+    box = BlackBox(corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
     run = simulate(box, learners.make(name), 300, 3)
     # The goal is open half the time: 0.5 is the best mean, 4 standard errors of 200 coins are 0.14.
     assert 0.2 < run.returns[100:].mean() < 0.5 + 0.15
 
 
 def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
-    box = BlackBox(Corridor(cut=2), lambda o, a, z, info: (), reach("open"), 5)
+    box = BlackBox(corridor(cut=2), lambda o, a, z, info: (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 11, 1)
     assert watched.shown[-1].visits.sum() == 10 * 2
@@ -99,7 +95,7 @@ def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
 
 
 def test_an_ended_episode_is_counted_no_further() -> None:
-    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
+    box = BlackBox(corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 41, 1)
     steps, seen = watched.shown[-1].step_visits, watched.shown[-1].transitions
@@ -260,13 +256,13 @@ def test_the_optimal_player_is_refused() -> None:
 )
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-l"])
 def test_a_label_that_makes_no_sense_is_refused(name: str, label: Any, message: str) -> None:
-    box = BlackBox(Corridor(), lambda o, a, z, info: label, reach("open"), 5)
+    box = BlackBox(corridor(), lambda o, a, z, info: label, reach("open"), 5)
     with pytest.raises(ModelError, match=message):
         simulate(box, learners.make(name), 5)
 
 
 def test_an_observation_outside_the_space_is_refused() -> None:
-    env = Corridor()
+    env = corridor()
     env.observation_space = Discrete(2)
     box = BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
     with pytest.raises(ModelError, match=r"found 2, outside the space Discrete\(2\)"):
@@ -276,22 +272,22 @@ def test_an_observation_outside_the_space_is_refused() -> None:
 @pytest.mark.parametrize("horizon", [0, -1, 1.5, True, 10**9])
 def test_a_horizon_that_makes_no_sense_is_refused(horizon: Any) -> None:
     with pytest.raises(ModelError, match=r"^horizon"):
-        BlackBox(Corridor(), lambda o, a, z, info: (), reach("open"), horizon)
+        BlackBox(corridor(), lambda o, a, z, info: (), reach("open"), horizon)
 
 
 def test_labels_must_be_a_function() -> None:
     with pytest.raises(ModelError, match=r"labels=.*expected a function"):
-        BlackBox(Corridor(), {"open"}, reach("open"), 5)  # type: ignore[arg-type]
+        BlackBox(corridor(), {"open"}, reach("open"), 5)  # type: ignore[arg-type]
 
 
 # Errors in the middle of a run
 
 
-class Failing(Corridor):
+class Failing(Places):
     """The corridor, which fails in a given step of all."""
 
     def __init__(self, when: int, problem: Any) -> None:
-        super().__init__(cut=7)
+        super().__init__(4, walk)
         self.left, self.problem = when, problem
 
     def step(self, action: int) -> Any:
@@ -317,7 +313,9 @@ def test_an_error_of_the_environment_keeps_what_was_played(name: str, problem: A
     """The episodes, the data and the policy are those of the same run without the error, as far as it came."""
 
     def box(when: int) -> BlackBox:
-        return BlackBox(Failing(when, problem), lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9)
+        return BlackBox(
+            TimeLimit(Failing(when, problem), 7), lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9
+        )
 
     with pytest.raises(PraemiaError, match=message) as failed:
         simulate(box(460), name, 500)  # up to 200 steps play before the run
