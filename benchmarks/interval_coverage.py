@@ -18,7 +18,7 @@ from scipy import stats
 from praemia._support.text_tables import Table
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.runner import run_into_store
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.statistics.claims import bonferroni_level
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.statistics.series import paired, series_of
@@ -68,7 +68,7 @@ def ratio_coverage(pool: Floats, picks: NDArray[np.int64], confidence: float) ->
 def pools(folder: str, runs: int, episodes: int) -> dict[str, Floats]:
     """Play what is missing; return the final regrets float64[2, runs] of UCRL2-RM-B 0.03 and Headroom on each task."""
     choices = (LearnerChoice.of("ucrl2-rm-b", BEST, bonus_scale=0.03), LearnerChoice.of("headroom"))
-    store, found = Store.create(folder), {}
+    store, found = StoredRuns.create(folder), {}
     for task in TASKS:
         jobs = [Job(TaskText.builtin(task), choice, episodes, (0, run)) for run in range(runs) for choice in choices]
         run_into_store(jobs, store, keep_policies=False)

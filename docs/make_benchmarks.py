@@ -145,7 +145,7 @@ def write(folder: Path) -> None:
     name = folder.name.removeprefix("results-")
     path = PAGES.get(name, STEPS_PAGE)
     text = path.read_text(encoding="utf-8")
-    for place, study in enumerate(read_folder(praemia.load_runs(folder).store).studies):
+    for place, study in enumerate(read_folder(praemia.load_runs(folder))):
         mark = f"{name}-{place + 1}" if place else name
         begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
         before, found, rest = text.partition(begin)

@@ -12,7 +12,7 @@ import numpy as np
 from praemia.experiments.experiment import Experiment
 from praemia.experiments.jobs import Job
 from praemia.experiments.loading import Changes, load_experiment
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.simulation import Run
 from praemia.statistics.series import Series, Study
 
@@ -93,7 +93,7 @@ def paper(num_runs: int = 8, num_episodes: int = EPISODES, groups: Sequence[int]
     return replace(whole, groups=tuple(whole.groups[place] for place in groups))
 
 
-def fill(store: Store, regrets: Mapping[tuple[str, str], float], experiment: Experiment) -> Store:
+def fill(store: StoredRuns, regrets: Mapping[tuple[str, str], float], experiment: Experiment) -> StoredRuns:
     """Keep an experiment in a store, and put a made-up run into it for every job that has a regret."""
     store.keep(experiment)
     for job in experiment.jobs():

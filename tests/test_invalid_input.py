@@ -36,6 +36,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "name of a learner is 3": lambda: praemia.learners.make(ANY or 3),
     "mdp=None; expected a LabeledMDP": lambda: praemia.Task(ANY, ANY, 3),
     "machine=None; expected a RewardMachine": lambda: praemia.Task(TASK.mdp, ANY, 3),
+    "machine=None; expected a Reward": lambda: TASK.with_machine(ANY),
     "weights with the sum 0": lambda: praemia.Reward.mixture([(0.0, praemia.Reward.of(1))]),
     "weights with the sum nan": lambda: praemia.Reward.mixture([(np.nan, praemia.Reward.of(1))]),
     "chance of noticing 'a' is 'b'": lambda: MACHINE.with_chance({"a": "b"}),

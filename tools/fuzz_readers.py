@@ -30,11 +30,11 @@ from praemia.cli import execute
 from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
 from praemia.experiments.loading import load_experiment
+from praemia.experiments.store import load_runs
 from praemia.files.load_save import READERS
 from praemia.files.writing import dump, dump_as_json
 from praemia.inference import load_traces
 from praemia.machines.syntax import parse_guard
-from praemia.statistics.frames import load_runs
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 GRAPH = b"""digraph g { s0 [label="s0"]; s0 -> s1 [label="item/0:0.8"]; s0 -> s0 [label="item/0.5:0.2"];

@@ -45,7 +45,7 @@ _HOMES = {
     "praemia.simulation": ("simulate", "Run"),
     "praemia.report.watch_page": ("watch",),
     "praemia.comparison": ("compare",),
-    "praemia.statistics.frames": ("load_runs", "StoredRuns"),
+    "praemia.experiments.store": ("load_runs", "StoredRuns"),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.envs.machine_vector_wrapper": ("MachineVectorWrapper",),

@@ -5,6 +5,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.envs.machine_vector_wrapper import MachineVectorWrapper
 from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
+from praemia.experiments.store import StoredRuns, load_runs
 from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
 from praemia.files.load_save import load_machine, load_task, save_machine, save_task
 from praemia.inference import Inference, infer
@@ -42,7 +43,6 @@ from praemia.policies.policy import Policy
 from praemia.report.watch_page import watch
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout
-from praemia.statistics.frames import StoredRuns, load_runs
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.product import product
 from praemia.tasks.spec import TaskSpec

@@ -15,24 +15,25 @@ from numpy.typing import NDArray
 
 from praemia import learners as registry
 from praemia._support.activity import display
+from praemia._support.limits import MAX_RUNS
 from praemia._support.text_tables import Table, number, plural
 from praemia.envs.black_box import BlackBox
-from praemia.errors import LearnerFailure, ParameterError, require_whole, visible
-from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
+from praemia.errors import ParameterError, require_whole, visible
+from praemia.experiments.frames import runs_frame
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import MAX_JOBS, run_in_memory
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.files.writing import dump
 from praemia.learners import Learner
 from praemia.pictures.drawing import Drawing
 from praemia.planning.exact import Evaluation, evaluate
-from praemia.report.cards import Card
+from praemia.report.cards import card
 from praemia.report.charts import regret_charts, returns_chart
 from praemia.report.figures import chart_figure
 from praemia.report.tables import RETURNS_NOTE, pairs_table, regret_note, summary_table
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
 from praemia.simulation.simulate import check_run
-from praemia.statistics.frames import runs_frame
 from praemia.statistics.intervals import Interval, sum_interval
 from praemia.statistics.series import Series
 from praemia.tasks.task import Task
@@ -131,7 +132,7 @@ class Comparison:
 
     def save(self, folder: str | Path) -> None:
         """Keep the runs in a folder, which ``praemia.load_runs`` and ``praemia report`` read."""
-        store, text = Store.create(folder), dump(self.problem)
+        store, text = StoredRuns.create(folder), dump(self.problem)
         for run in (run for series in self.series for run in series.runs):
             store.write(replace(run, task_text=text))
 
@@ -148,7 +149,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         note = RETURNS_NOTE if self.evaluations else regret_note(self.series)
-        return Card(f"Learners on {self.task}", self._facts, {"curves": lambda: self.figure}, self._tables, [note]).html
+        return card(f"Learners on {self.task}", self._facts, {"curves": lambda: self.figure}, self._tables, [note])
 
     def __str__(self) -> str:
         return "\n".join(map(str, self._tables))
@@ -213,7 +214,7 @@ def compare(
         parts = [(LearnerChoice.of_learner(own, title), seed) for title, own, seed in work]
         runs, failures = run_in_memory([Job(text, own, num_episodes, seed) for own, seed in parts], num_workers=jobs)
         if failures:
-            raise LearnerFailure(failures[0].message)
+            raise failures[0]
     members = tuple(
         Series.of(replace(run, title=title) for run in runs[place :: len(players)])
         for place, title in enumerate(players)

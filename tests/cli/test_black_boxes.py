@@ -56,13 +56,11 @@ def test_an_experiment_and_its_report_tell_returns(capsys: pytest.CaptureFixture
         "tasks: [lake.yaml, warehouse-2]\nlearners: [ucbvi-prm, random]\nruns: 2\nepisodes: 40\n"
     )
     found = printed(capsys, "experiment", "exp.yaml", "--out", "out")
-    assert [(row["task"], row["learner"]) for row in found["black_boxes"]] == [
-        ("lake", "random"),
-        ("lake", "ucbvi-prm"),
-    ]
-    assert found["black_boxes"][0]["return_mean"] < found["black_boxes"][1]["return_mean"]
-    assert [group["title"] for group in found["groups"]] == ["exp"]
-    assert printed(capsys, "report", "out")["black_boxes"] == found["black_boxes"]
+    assert [group["title"] for group in found["groups"]] == ["exp", "Returns in black boxes"]
+    boxes = found["groups"][1]["results"]
+    assert [(row["task"], row["learner"]) for row in boxes] == [("lake", "random"), ("lake", "ucbvi-prm")]
+    assert boxes[0]["return_mean"] < boxes[1]["return_mean"]
+    assert printed(capsys, "report", "out")["groups"] == found["groups"]
     assert execute(["report", "out"]) == 0
     assert "Returns in black boxes" in capsys.readouterr().out
 
@@ -152,7 +150,7 @@ def test_an_environment_beside_the_task_file_is_found_in_every_process(
     assert both[0]["learners"][0]["return"] == both[1]["learners"][0]["return"]
     (folder / "exp.yaml").write_text("tasks: [robot.yaml]\nlearners: [ucbvi-prm]\nruns: 2\nepisodes: 60\n")
     found = printed(capsys, "experiment", "folder/exp.yaml", "--allow-code", "--jobs", "2", "--out", "out")
-    assert found["black_boxes"][0]["return"] == both[0]["learners"][0]["return"]
+    assert found["groups"][0]["results"][0]["return"] == both[0]["learners"][0]["return"]
     assert execute(["convert", "folder/robot.yaml", "moved.yaml"]) == 2
 
 

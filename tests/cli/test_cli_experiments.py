@@ -9,7 +9,7 @@ import pytest
 from stored_runs import CORRECT, PRM, fill, paper
 
 from praemia.cli import execute
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 # Equal learners: more runs cannot decide whether one is lower, until both are level.
@@ -25,8 +25,8 @@ claims:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return fill(Store.create(tmp_path / "store"), REGRETS, paper(num_runs=3))
+def store(tmp_path: Path) -> StoredRuns:
+    return fill(StoredRuns.create(tmp_path / "store"), REGRETS, paper(num_runs=3))
 
 
 def test_decide_plays_on_where_claims_are_open_and_can_be_resumed(
@@ -70,7 +70,7 @@ def test_a_shard_writes_no_report_and_all_shards_together_are_the_whole(tmp_path
 
 
 def test_a_report_as_json_is_one_object_that_names_damaged_files(
-    store: Store, capsys: pytest.CaptureFixture[str]
+    store: StoredRuns, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert execute(["report", str(store.folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

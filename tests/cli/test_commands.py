@@ -140,6 +140,12 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
         assert process.wait(timeout=600) == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_message_that_nobody_can_read_changes_no_status() -> None:
+    with open("/dev/full", "w") as full:
+        assert subprocess.run([*MAIN, "solve", "warehose-3"], stderr=full, timeout=600).returncode == 2
+
+
 # Tasks
 
 
@@ -188,6 +194,8 @@ def test_check_points_at_what_is_odd(folder: Path, capsys: pytest.CaptureFixture
     (folder / "lazy.yaml").write_text(lazy)  # it can be earned again and again
     assert "dawdle" not in said("check lazy.yaml", capsys)
     assert "ok: a machine with 3 machine states" in said("check m.txt", capsys)
+    (folder / "exp.yaml").write_text("tasks: [task.yaml, warehouse-2]\nlearners: [eqo]\nruns: 3\n")
+    assert said("check exp.yaml", capsys) == "ok: an experiment with 1 group, 2 tasks, 1 learner, 6 runs\n"
     assert record("check m.txt", capsys)["findings"][0]["line"] is None
 
 

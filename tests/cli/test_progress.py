@@ -63,6 +63,22 @@ def test_work_is_mentioned_after_two_seconds_then_every_five_and_at_its_end(
     ]
 
 
+def test_no_time_is_estimated_from_what_came_before_the_first_hundredth(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = clock.display()
+    report = shown.count("episodes")
+    for seconds, done in ((0, 0), (1000, 1), (1010, 20), (1020, 40)):  # workers start, and compile
+        clock.now = 100.0 + seconds
+        report(done, 1000)
+        shown.tick()
+    assert capsys.readouterr().err.splitlines() == [
+        "episodes: 1 of 1,000, 0%",
+        "episodes: 20 of 1,000, 2%",
+        "episodes: 40 of 1,000, 4%, about 0:08:00 left",
+    ]
+
+
 def test_finished_work_and_short_work_are_not_mentioned(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     shown = clock.display()
     report = shown.count("draws")

@@ -16,7 +16,7 @@ import numpy as np
 
 from praemia.errors import PraemiaError
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.simulation import Run
 
 NUM_RUNS = 5  # fewer than processes: each run is written by several at once
@@ -47,7 +47,7 @@ def write(folder: Path, number: int) -> int:
     """Write a run to a store that may not be there yet and read it back; return an exit status."""
     run = made_up(number)
     try:
-        store = Store.create(folder)
+        store = StoredRuns.create(folder)
         store.write(run)
         same = store.read(Job.of(run)).to_bytes() == run.to_bytes()
     except (PraemiaError, OSError) as error:
@@ -79,7 +79,7 @@ def race(folder: Path, num_processes: int, share_killed: float, moments: random.
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert status == 0 or (share_killed > 0 and status == -signal.SIGKILL), f"a process ended with {status}"
     assert not share_killed or all(write(folder, number) == 0 for number in range(NUM_RUNS))  # what is missing
-    store = Store.open(folder)
+    store = StoredRuns.open(folder)
     runs = {run.seed: run.to_bytes() for run in store.runs()}
     assert not store.damaged, store.damaged
     assert runs == {run.seed: run.to_bytes() for run in map(made_up, range(NUM_RUNS))}

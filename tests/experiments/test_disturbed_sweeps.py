@@ -30,7 +30,7 @@ from sweeps import (
 
 from praemia.cli import execute
 from praemia.experiments.loading import load_experiment
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.simulation import Run
 
 
@@ -152,7 +152,7 @@ def test_a_damaged_run_is_reported_and_done_again(
 ) -> None:
     store = tmp_path / "store"
     for place, run in undisturbed.items():
-        Store.create(store).write(Run.from_bytes(run, place))
+        StoredRuns.create(store).write(Run.from_bytes(run, place))
     victims = sorted(store.glob("*/run-*.npz"))[:3]
     victims[0].write_bytes(victims[0].read_bytes()[:100])
     victims[1].write_bytes(b"")
@@ -171,7 +171,7 @@ def test_a_folder_that_cannot_be_written_any_more_is_one_message_and_what_is_fin
     store = tmp_path / "store"
     run_here(experiment, store, "--shard", "1/9")
     jobs = load_experiment(experiment, allow_code=True).jobs()
-    blocked = Store(store).path_of(jobs[NUM_RUNS // 2]).parent
+    blocked = StoredRuns(store).path_of(jobs[NUM_RUNS // 2]).parent
     shutil.rmtree(blocked, ignore_errors=True)
     blocked.write_text("in the way")
     capfd.readouterr()
@@ -179,7 +179,7 @@ def test_a_folder_that_cannot_be_written_any_more_is_one_message_and_what_is_fin
     errors = [line for line in capfd.readouterr().err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
     assert str(blocked) in errors[0]
-    first_task = {str(Store(Path()).path_of(job)) for job in jobs[: NUM_RUNS // 2]}
+    first_task = {str(StoredRuns(Path()).path_of(job)) for job in jobs[: NUM_RUNS // 2]}
     assert first_task <= contents(store).keys() <= undisturbed.keys()
     assert all(undisturbed[place] == run for place, run in contents(store).items())
     assert not list(store.rglob("*.partial"))

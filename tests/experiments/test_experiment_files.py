@@ -117,6 +117,7 @@ def test_seeds_of_tuning_and_of_reported_runs_never_meet(tmp_path: Path) -> None
         ("tasks: [warehouse-3", r"experiment\.yaml"),
         ("learners: [eqo]", "expected tasks and learners"),
         ("tasks: [warehouse-3]", "expected tasks and learners"),
+        ("tasks: [{task: riverswim-3, parameters: {Eqo: {}}}]\nlearners: [eqo]", ":1: unknown learner 'Eqo'"),
         ("tasks: ['riverswim-{5..3}']\nlearners: [eqo]", ":1: the range"),
         ("tasks: [warehouse-3]\nlearners: [mine.py:Mine]", ":2: .*only with --allow-code"),
         (CLAIM + "of: eqq}", ":4: unknown learner 'eqq'.*did you mean 'eqo'"),

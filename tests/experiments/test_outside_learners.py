@@ -14,9 +14,9 @@ from sweeps import PATIENCE, contents, start
 from praemia.cli import execute
 from praemia.errors import LearnerFailure, ParameterError, PraemiaError
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
-from praemia.experiments.loading import load_experiment
+from praemia.experiments.loading import Changes, load_experiment
 from praemia.experiments.runner import perform
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.learners.external import LearnerCode
 
 RIVER = TaskText.builtin("riverswim-5")
@@ -46,7 +46,7 @@ def write_experiment(file: Path, *learners: str) -> Path:
 def test_a_stored_run_names_the_class_and_a_digest_of_the_file(file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert execute(["run", "riverswim-5", "--learner", f"{file}:LeastTried", *SHORT, "--out", str(store)]) == 0
-    runs = list(Store.open(store).runs())
+    runs = list(StoredRuns.open(store).runs())
     assert len(runs) == 2
     assert {run.learner for run in runs} == {"least-tried"}
     digest = LearnerCode.read(f"{file}:LeastTried").digest
@@ -102,7 +102,7 @@ def test_a_learner_that_raises_is_one_line_and_the_others_runs_are_kept_and_show
     expected = f"error: learner 'divides' failed: Own: in vain (mine.py:{DIVIDES_LINE}), in 2 runs"
     assert shown.err.splitlines()[-1] == expected
     assert "Traceback" not in shown.err
-    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"least-tried"}
+    assert {run.learner for run in StoredRuns.open(tmp_path / "store").runs()} == {"least-tried"}
 
 
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
@@ -213,6 +213,14 @@ def test_the_file_is_looked_for_beside_the_experiment(file: Path, monkeypatch: p
     monkeypatch.chdir("/")
     (job,) = load_experiment(experiment, allow_code=True).groups[0].cells.values()
     assert (job.learner.name, job.learner.title, job.learner.parameters["prior"]) == ("least-tried", "mine", 2.0)
+
+
+def test_a_learner_of_the_file_may_be_named_as_the_file_names_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = write_experiment(file, "mine.py:LeastTried")
+    monkeypatch.chdir(file.parent)
+    changes = Changes(learners=["mine.py:LeastTried"], runs=1)
+    (job,) = load_experiment(experiment, changes, allow_code=True).jobs()
+    assert job.learner.name == "least-tried"
 
 
 def test_two_files_with_learners_of_one_name_are_an_error_that_names_both(file: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from praemia.errors import FileError
 from praemia.experiments import jobs
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
 from praemia.experiments.runner import perform, run_into_store
-from praemia.experiments.store import MARKER, Store
+from praemia.experiments.store import MARKER, StoredRuns
 from praemia.simulation import Run
 
 
@@ -34,12 +34,12 @@ def performed(job: Job) -> Run:
 
 
 def test_a_stored_run_says_what_simulate_said(tmp_path: Path) -> None:
-    job, store = a_job(), Store.create(tmp_path / "store")
+    job, store = a_job(), StoredRuns.create(tmp_path / "store")
     run = praemia.simulate(praemia.envs.make("riverswim-5"), praemia.UCBVIPRM(), 300, seed=(3, 0))
     assert store.read(job) is None
     assert performed(job).to_bytes() == performed(job).to_bytes() != performed(a_job(run=1)).to_bytes()
     store.write(performed(job))
-    assert Store.open(tmp_path / "store").read(a_job(run=1)) is None
+    assert StoredRuns.open(tmp_path / "store").read(a_job(run=1)) is None
     about = json.loads((store.path_of(job).parent / "about.json").read_text())
     assert about["learner"]["parameters"]["bonus_scale"] == 0.001
     stored = store.read(job)
@@ -52,14 +52,14 @@ def test_a_stored_run_says_what_simulate_said(tmp_path: Path) -> None:
     for place in range(3):  # times stand in a file of their own
         store.write(replace(run, title="paper", task_text=job.task.text, seed=(3, place), seconds=place + 0.5))
     assert [found.seconds for found in store.runs()] == [0.5, 1.5, 2.5]
-    box = Store.create(tmp_path / "box")
+    box = StoredRuns.create(tmp_path / "box")
     box.write(replace(performed(job), optimal_value=None))
     assert [found.optimal_value for found in box.runs()] == [None]
 
 
 def test_policies_are_kept_unless_they_are_not_wanted(tmp_path: Path) -> None:
     for name, wanted in (("with", True), ("without", False)):
-        store = Store.create(tmp_path / name)
+        store = StoredRuns.create(tmp_path / name)
         assert run_into_store([a_job()], store, num_workers=1, keep_policies=wanted) == []
         assert (store.read(a_job()).final_policy is not None) == wanted
         assert store.damaged == {}
@@ -76,7 +76,7 @@ def test_a_task_is_parsed_once_however_many_jobs_have_it(monkeypatch: pytest.Mon
 
 
 def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:
-    store = Store.create(tmp_path)
+    store = StoredRuns.create(tmp_path)
     jobs = [
         a_job(),
         a_job(bonus_scale=0.5),
@@ -92,14 +92,14 @@ def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("do not touch")
     with pytest.raises(FileError, match="holds other files"):
-        Store.create(tmp_path)
+        StoredRuns.create(tmp_path)
     with pytest.raises(FileError, match="not a folder of praemia's runs"):
-        Store.open(tmp_path)
+        StoredRuns.open(tmp_path)
     for inside in ("", "chapter", "chapter/one"):
         with pytest.raises(FileError, match=r"thesis\.txt: a file"):
-            Store.create(tmp_path / "thesis.txt" / inside)
+            StoredRuns.create(tmp_path / "thesis.txt" / inside)
     with pytest.raises(FileError, match="no such folder"):
-        Store.open(tmp_path / "nowhere")
+        StoredRuns.open(tmp_path / "nowhere")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
@@ -107,23 +107,23 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_is_refused_before_any_work(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(FileError, match="cannot be written to"):
-        Store.create(tmp_path / "store")
+        StoredRuns.create(tmp_path / "store")
 
 
 def test_a_folder_is_made_with_the_first_run(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "new" / "store")
+    store = StoredRuns.create(tmp_path / "new" / "store")
     assert store.read(a_job()) is None
     assert list(tmp_path.iterdir()) == []
     store.write(performed(a_job()))
-    assert Store.open(tmp_path / "new" / "store").files() == store.files() == [store.path_of(a_job())]
+    assert StoredRuns.open(tmp_path / "new" / "store").files() == store.files() == [store.path_of(a_job())]
 
 
 def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things(tmp_path: Path) -> None:
     (tmp_path / ".x12.partial").write_bytes(b"the marker, half written")
-    assert Store.create(tmp_path).files() == []
+    assert StoredRuns.create(tmp_path).files() == []
 
 
-@pytest.mark.parametrize("enter", [Store.create, Store.open])
+@pytest.mark.parametrize("enter", [StoredRuns.create, StoredRuns.open])
 @pytest.mark.parametrize(
     ("marker", "expected"),
     [
@@ -135,7 +135,7 @@ def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things
     ],
 )
 def test_a_folder_of_another_version_is_one_message(
-    enter: Callable[[Path], Store], marker: str, expected: str, tmp_path: Path
+    enter: Callable[[Path], StoredRuns], marker: str, expected: str, tmp_path: Path
 ) -> None:
     (tmp_path / MARKER).write_text(marker)
     with pytest.raises(FileError, match=expected):
@@ -143,7 +143,7 @@ def test_a_folder_of_another_version_is_one_message(
 
 
 def test_names_titles_and_the_place_of_a_learner_file_are_labels(tmp_path: Path) -> None:
-    store, job = Store.create(tmp_path), a_job()
+    store, job = StoredRuns.create(tmp_path), a_job()
     labelled = replace(job, task=replace(job.task, name="other"), learner=replace(job.learner, title="another"))
     assert store.path_of(labelled) == store.path_of(job)
     files = [replace(job, learner=replace(job.learner, origin=f"{place}.py:Mine@0123")) for place in ("a", "b/a")]
@@ -153,7 +153,7 @@ def test_names_titles_and_the_place_of_a_learner_file_are_labels(tmp_path: Path)
 
 
 def test_damage_is_forgotten_when_the_run_is_repeated(tmp_path: Path) -> None:
-    store, job = Store.create(tmp_path), a_job()
+    store, job = StoredRuns.create(tmp_path), a_job()
     run = performed(job)
     store.write(run)
     store.path_of(job).write_bytes(b"PK half a record")
@@ -165,7 +165,7 @@ def test_damage_is_forgotten_when_the_run_is_repeated(tmp_path: Path) -> None:
 
 
 def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
-    store = Store.create(tmp_path)
+    store = StoredRuns.create(tmp_path)
     store.write(performed(a_job()))
     store.path_of(a_job()).write_bytes(performed(a_job(run=1)).to_bytes())
     assert list(store.runs()) == []
@@ -201,7 +201,7 @@ def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
 def test_a_forged_run_is_damaged_in_one_line_and_the_rest_is_read(
     forged: Callable[[Run], dict[str, Any]], expected: str, tmp_path: Path
 ) -> None:
-    store, run = Store.create(tmp_path), performed(a_job())
+    store, run = StoredRuns.create(tmp_path), performed(a_job())
     store.write(run)
     other = performed(a_job(run=1))
     store.write(replace(other, **forged(other)))
@@ -217,7 +217,7 @@ def test_a_forged_run_is_damaged_in_one_line_and_the_rest_is_read(
 def test_a_task_text_that_cannot_be_read_leaves_the_rest_of_the_report(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store, run = Store.create(tmp_path), performed(a_job())
+    store, run = StoredRuns.create(tmp_path), performed(a_job())
     store.write(run)
     store.write(replace(run, task_text=text))
     assert execute(["report", str(tmp_path), "--json"]) == 0
@@ -231,4 +231,4 @@ def test_files_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in reversed(names):
         (tmp_path / "kind").mkdir(exist_ok=True)
         (tmp_path / "kind" / f"{name}.npz").touch()
-    assert [path.stem for path in Store(tmp_path).files()] == names
+    assert [path.stem for path in StoredRuns(tmp_path).files()] == names

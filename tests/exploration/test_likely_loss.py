@@ -172,7 +172,7 @@ def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
     plan = plan_from(data, machine)
     found = plan.likely()
     assert found is not None
-    assert found.labels_drawn
+    assert found.labels_sampled
     assert "sampled from those of the data" in found.text()
     posterior = Posterior(Estimate.of(data, machine), 0)
     size = data.num_observations

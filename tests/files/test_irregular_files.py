@@ -14,7 +14,7 @@ import pytest
 
 import praemia
 from praemia.cli import execute
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.inference import load_traces
 from praemia.learners.external import LearnerCode
 
@@ -88,7 +88,7 @@ def test_commands_refuse_what_is_not_a_regular_file(
 def _stored(folder: Path) -> Path:
     """Make a store of one run; return the run's file."""
     assert execute([*RUN.split(), str(folder)]) == 0
-    return Store.open(folder).files()[0]
+    return StoredRuns.open(folder).files()[0]
 
 
 def test_a_store_counts_what_is_no_file_of_its_own_as_damaged(
@@ -103,7 +103,7 @@ def test_a_store_counts_what_is_no_file_of_its_own_as_damaged(
     (tmp_path / "folder").mkdir()
     outside.rename(tmp_path / "folder" / "run-0-0.npz")
     (run.parent.parent / "linked").symlink_to(tmp_path / "folder")
-    store = Store.open(tmp_path / "store")
+    store = StoredRuns.open(tmp_path / "store")
     assert list(store.runs()) == []
     assert len(store.damaged) == 5
     assert execute(["report", str(tmp_path / "store")]) == 2

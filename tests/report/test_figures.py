@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from stored_runs import KIND, PRM, PRODUCT, studies
@@ -49,9 +51,9 @@ def test_figures_and_pages_have_the_same_colours_and_a_line_that_stands_alone_is
     figure = chart_figure(chart, "Regret")
     drawn = [(line.colour, line.dash) for line in figure.scene.items if isinstance(line, Line) and line.thickness > 1.0]
     assert sorted(drawn) == sorted(2 * [(style.on_light, style.dash) for style in style_of.values()])
-    assert all(
-        f'<g class="{style.colour}" data-learner="{title}">' in plotted(chart) for title, style in style_of.items()
-    )
+    for title, style in style_of.items():
+        (group,) = re.findall(f'<g data-learner="{re.escape(title)}">.*?</g>', plotted(chart))
+        assert f'stroke="{style.on_light}"' in group
     assert figure.svg == chart_figure(chart, "Regret").svg
     colours = {colour for _, colour in render_image(figure.scene).getcolors(10**6)}
     assert {tuple(bytes.fromhex(style.on_light[1:])) for style in style_of.values()} <= colours
@@ -82,7 +84,7 @@ def test_sizes_are_those_of_the_tasks() -> None:
 def test_published_figures_are_marked_above_the_curves() -> None:
     rows = studies({("riverswim-5", PRM): 10.0, ("riverswim-5", PRODUCT): 20.0})[0].rows
     (chart,) = value_charts(rows, {"riverswim-5": {PRM: 700}})
-    assert '<g class="published blue"><title>UCBVI-PRM: 700</title>' in plotted(chart)
+    assert re.search('<g><title>UCBVI-PRM: 700</title><polygon [^>]*fill="#0072b2"', plotted(chart))
 
 
 @pytest.mark.parametrize(("first", "last", "is_log"), [(0.0, 97.0, False), (0.8, 1.25, True), (0.03, 4e6, True)])

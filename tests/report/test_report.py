@@ -16,7 +16,7 @@ from stored_runs import CORRECT, KIND, PRM, PRODUCT, fill, made_up, paper
 from praemia import envs
 from praemia.cli import execute
 from praemia.experiments.loading import Changes, load_experiment
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.files.load_save import save_machine
 from praemia.report import page as report_page
 
@@ -26,24 +26,24 @@ LEARNERS = 7  # in the paper's settings
 SMALL = 390  # pixels: the width of a phone
 
 
-def write_report(store: Store, path: Path) -> Path:
+def write_report(store: StoredRuns, path: Path) -> Path:
     report_page.write_report(store, path)
     return path
 
 
-def text_of(store: Store, path: Path) -> str:
+def text_of(store: StoredRuns, path: Path) -> str:
     return write_report(store, path).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    store = Store.create(tmp_path_factory.mktemp("runs") / "store")
+def store(tmp_path_factory: pytest.TempPathFactory) -> StoredRuns:
+    store = StoredRuns.create(tmp_path_factory.mktemp("runs") / "store")
     regrets = {**KIND, ("riverswim-5", CORRECT): 15.0, ("riverswim-15", CORRECT): 5.0}
     return fill(store, regrets, paper())
 
 
 @pytest.fixture(scope="module")
-def report(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(store: StoredRuns, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(store, tmp_path_factory.mktemp("report") / "report.html")
 
 
@@ -77,7 +77,7 @@ def test_the_three_outcomes_can_be_told_apart(report: Path, tmp_path: Path) -> N
     text = report.read_text(encoding="utf-8")
     for kind, badge in (("held", "held"), ("failed", "did not hold")):
         assert re.search(rf'<section class="claim {kind}" [^>]*><h3><span class="badge">{badge}</span>', text)
-    text = text_of(fill(Store.create(tmp_path / "store"), KIND, paper(num_runs=4)), tmp_path / "report.html")
+    text = text_of(fill(StoredRuns.create(tmp_path / "store"), KIND, paper(num_runs=4)), tmp_path / "report.html")
     assert 'class="claim held"' not in text
     assert '<section class="claim open" id="claim-no-growth-with-the-machine"><h3><span class="badge">not dec' in text
     assert "Not decided: too few runs (4; at least 8 are needed)." in text
@@ -118,7 +118,7 @@ def test_a_narrower_command_leaves_nothing_out_of_the_report(tmp_path: Path) -> 
 
 
 def test_regret_is_called_exact_only_where_it_is(tmp_path: Path) -> None:
-    store, asked = Store.create(tmp_path / "store"), paper(2, groups=(2,))
+    store, asked = StoredRuns.create(tmp_path / "store"), paper(2, groups=(2,))
     store.keep(asked)
     for job in asked.jobs():
         run = made_up(job, 3.0)
@@ -128,20 +128,20 @@ def test_regret_is_called_exact_only_where_it_is(tmp_path: Path) -> None:
 
 
 def test_nothing_counts_in_bad_grammar(report: Path, tmp_path: Path) -> None:
-    one = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, paper(num_runs=1))
+    one = fill(StoredRuns.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, paper(num_runs=1))
     for path in (report, write_report(one, tmp_path / "one.html")):
         text = re.sub("<[^>]*>", " ", path.read_text(encoding="utf-8"))
         assert re.findall(r"\b1 (?:are|runs|tasks|learners|comparisons|episodes|states)\b", text) == []
         assert re.findall(r"\b(?:0|[2-9]|\d\d+) (?:is not|run of|task\b|learner on)", text) == []
 
 
-def test_the_same_store_gives_the_same_report_and_it_is_small(store: Store, report: Path, tmp_path: Path) -> None:
+def test_the_same_store_gives_the_same_report_and_it_is_small(store: StoredRuns, report: Path, tmp_path: Path) -> None:
     assert write_report(store, tmp_path / "again.html").read_bytes() == report.read_bytes()
     assert report.stat().st_size < 2_000_000
 
 
 def test_damaged_files_are_named_in_the_report_and_a_damaged_task_does_not_refuse_it(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, paper(num_runs=3))
+    store = fill(StoredRuns.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, paper(num_runs=3))
     store.files()[0].write_bytes(b"")
     job = paper(1).jobs()[0]
     store.write(made_up(replace(job, task=replace(job.task, name="odd", text="environment: {name: nowhere}\n")), 3.0))
@@ -170,7 +170,7 @@ def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
 def test_a_report_on_anybodys_runs_opens_no_other_files(tmp_path: Path) -> None:
     secret = tmp_path / "secret.yaml"
     save_machine(envs.warehouse(size=3).machine, secret)
-    store, job = Store.create(tmp_path / "store"), paper(1).jobs()[0]
+    store, job = StoredRuns.create(tmp_path / "store"), paper(1).jobs()[0]
     task = replace(job.task, text=f"environment: {{name: riverswim-5}}\nmachine: {secret}\n")
     store.write(made_up(replace(job, task=task), 3.0))
     assert "delivery" not in text_of(store, tmp_path / "report.html")
@@ -200,7 +200,7 @@ def test_the_report_of_a_large_league_plots_a_task_of_each_kind_and_stays_small(
     asked = replace(
         asked, groups=(replace(group, part=part, cells=cells, chosen=[c for c in group.chosen if c in cells]),)
     )
-    store = Store.create(tmp_path / "store")
+    store = StoredRuns.create(tmp_path / "store")
     store.keep(asked)
     for job in asked.jobs():
         store.write(made_up(job, 3.0))

@@ -102,7 +102,7 @@ def test_plans_that_episodes_start_with_are_valued(name: str) -> None:
 
 
 def test_frames_have_the_pathwise_regret() -> None:
-    from praemia.statistics.frames import runs_frame
+    from praemia.experiments.frames import runs_frame
 
     run = simulate(envs.make("riverswim-3"), hasty("psrl"), 30)
     assert runs_frame([run])["regret"][0] == pytest.approx(run.regret[-1])

@@ -18,8 +18,8 @@ from oracles import label_of
 from places import Places
 from strategies import tasks
 
-from praemia import BlackBox, PraemiaError, Run, envs, evaluate, learners, simulate, solve
-from praemia.errors import ModelError, ParameterError
+from praemia import BlackBox, PraemiaError, Run, envs, evaluate, explore, learners, rollout, simulate, solve
+from praemia.errors import EnvironmentFailure, ModelError, ParameterError
 from praemia.learners.experience import Experience, Recent
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.task import Task
@@ -34,9 +34,11 @@ def walk(place: int, action: int, rng: np.random.Generator) -> tuple[int, bool, 
     return after, after == 3, {"open": after == 3 and bool(rng.random() < 0.5)}
 
 
-def corridor(cut: int | None = None) -> gymnasium.Env[Any, Any]:
-    """Return the walk, cut off after so many steps."""
-    return Places(4, walk) if cut is None else TimeLimit(Places(4, walk), cut)
+class Corridor(Places):
+    """The walk as an environment."""
+
+    def __init__(self) -> None:
+        super().__init__(4, walk)
 
 
 def reach(proposition: str, reward: float = 1.0) -> Any:
@@ -80,14 +82,14 @@ def test_frozen_lake_is_learned_though_its_episodes_end_early(name: str) -> None
 @pytest.mark.filterwarnings("ignore:.*was labelled:praemia.errors.PraemiaWarning")
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "q-learning", "crm"])
 def test_labels_may_depend_on_info(name: str) -> None:
-    box = BlackBox(corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
+    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
     run = simulate(box, learners.make(name), 300, 3)
     # The goal is open half the time: 0.5 is the best mean, 4 standard errors of 200 coins are 0.14.
     assert 0.2 < run.returns[100:].mean() < 0.5 + 0.15
 
 
 def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
-    box = BlackBox(corridor(cut=2), lambda o, a, z, info: (), reach("open"), 5)
+    box = BlackBox(TimeLimit(Corridor(), 2), lambda o, a, z, info: (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 11, 1)
     assert watched.shown[-1].visits.sum() == 10 * 2
@@ -95,7 +97,7 @@ def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
 
 
 def test_an_ended_episode_is_counted_no_further() -> None:
-    box = BlackBox(corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
+    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 41, 1)
     steps, seen = watched.shown[-1].step_visits, watched.shown[-1].transitions
@@ -256,13 +258,13 @@ def test_the_optimal_player_is_refused() -> None:
 )
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-l"])
 def test_a_label_that_makes_no_sense_is_refused(name: str, label: Any, message: str) -> None:
-    box = BlackBox(corridor(), lambda o, a, z, info: label, reach("open"), 5)
+    box = BlackBox(Corridor(), lambda o, a, z, info: label, reach("open"), 5)
     with pytest.raises(ModelError, match=message):
         simulate(box, learners.make(name), 5)
 
 
 def test_an_observation_outside_the_space_is_refused() -> None:
-    env = corridor()
+    env = Corridor()
     env.observation_space = Discrete(2)
     box = BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
     with pytest.raises(ModelError, match=r"found 2, outside the space Discrete\(2\)"):
@@ -272,22 +274,22 @@ def test_an_observation_outside_the_space_is_refused() -> None:
 @pytest.mark.parametrize("horizon", [0, -1, 1.5, True, 10**9])
 def test_a_horizon_that_makes_no_sense_is_refused(horizon: Any) -> None:
     with pytest.raises(ModelError, match=r"^horizon"):
-        BlackBox(corridor(), lambda o, a, z, info: (), reach("open"), horizon)
+        BlackBox(Corridor(), lambda o, a, z, info: (), reach("open"), horizon)
 
 
 def test_labels_must_be_a_function() -> None:
     with pytest.raises(ModelError, match=r"labels=.*expected a function"):
-        BlackBox(corridor(), {"open"}, reach("open"), 5)  # type: ignore[arg-type]
+        BlackBox(Corridor(), {"open"}, reach("open"), 5)  # type: ignore[arg-type]
 
 
 # Errors in the middle of a run
 
 
-class Failing(Places):
+class Failing(Corridor):
     """The corridor, which fails in a given step of all."""
 
     def __init__(self, when: int, problem: Any) -> None:
-        super().__init__(4, walk)
+        super().__init__()
         self.left, self.problem = when, problem
 
     def step(self, action: int) -> Any:
@@ -339,3 +341,51 @@ def test_an_error_in_the_first_episode_leaves_no_run() -> None:
         simulate(box, "headroom", 5)
     assert failed.value.run is None
     assert isinstance(failed.value.__cause__, RuntimeError)
+
+
+class Fragile(Corridor):
+    """The corridor, one of whose methods raises an error once ``fails`` is its name."""
+
+    render_mode = "rgb_array"
+    fails = ""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        return broken() if self.fails == "reset" else super().reset(seed=seed, options=options)
+
+    def step(self, action: int) -> Any:
+        return broken() if self.fails == "step" else super().step(action)
+
+    def render(self) -> Any:
+        return broken() if self.fails == "render" else np.zeros((4, 4, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("fails", "uses"),
+    [("reset", "simulate explore evaluate rollout"), ("step", "evaluate rollout"), ("render", "rollout")],
+)
+def test_an_environment_that_fails_is_named_wherever_it_is_played(fails: str, uses: str) -> None:
+    env = Fragile()
+    box = BlackBox(env, lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9)
+    policy = simulate(box, "headroom", 3).policy
+    env.fails = fails
+    played = {
+        "simulate": lambda: simulate(box, "headroom", 3),
+        "explore": lambda: explore(box, num_episodes=3),
+        "evaluate": lambda: evaluate(box, policy, num_episodes=2),
+        "rollout": lambda: rollout(box, policy),
+    }
+    for name in uses.split():
+        with pytest.raises(EnvironmentFailure, match=r"'Fragile' failed.*: RuntimeError: the cable came off"):
+            played[name]()
+
+
+def test_an_ending_that_is_neither_true_nor_false_is_the_environments_failure() -> None:
+    class Vague(Corridor):
+        def step(self, action: int) -> Any:
+            return 1, 0.0, np.array([False, True]), False, {}
+
+    box = BlackBox(Vague(), lambda o, a, z, info: (), reach("goal"), 9)
+    with pytest.raises(EnvironmentFailure, match="'Vague' failed in episode 0"):
+        simulate(box, "headroom", 3)
+    with pytest.raises(EnvironmentFailure, match="'Vague' failed: ValueError"):
+        evaluate(box, np.zeros((9, 2, 4), dtype=np.int64), num_episodes=1)

@@ -13,20 +13,20 @@ from stored_runs import EPISODES, KIND, PRM, PRODUCT, fill, jitter, made_up, pap
 from praemia.cli import execute
 from praemia.experiments.experiment import distinct_names
 from praemia.experiments.loading import Changes, load_experiment
-from praemia.experiments.store import RECORD, Store
+from praemia.experiments.store import RECORD, StoredRuns
 from praemia.report.tables import pairs_table
-from praemia.statistics.series import OTHERS, Series, Study, paired, read_folder
+from praemia.statistics.series import OTHERS, Series, Study, paired, read_folder, spread
 
 
-def read(store: Store) -> list[Study]:
-    return read_folder(store).studies
+def read(store: StoredRuns) -> list[Study]:
+    return read_folder(store)
 
 
 def test_a_series_has_the_numbers_of_its_runs() -> None:
     series = studies({("riverswim-5", PRM): 20.0}, exponent=0.5)[0].series["riverswim-5", PRM]
     expected = np.array([jitter(run, 20.0) for run in series.runs])
     assert series.final == pytest.approx(expected)
-    assert series.spread == pytest.approx(expected.std(ddof=1))
+    assert spread(series.final) == pytest.approx(expected.std(ddof=1))
     assert series.seconds != series.seconds  # these made-up runs have no time
     # After the first tenth each run loses the same per episode: (1 − 10^−½) of its regret in 0.9 K episodes.
     slope = (1.0 - 10.0**-0.5) * expected.mean() / (0.9 * EPISODES) * 1000
@@ -49,8 +49,8 @@ def test_rounding_errors_are_no_regret_whatever_the_unit_of_rewards(unit: float)
 
 
 def test_a_folder_is_read_group_by_group_as_its_record_says(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), KIND, paper())
-    found = read(Store.open(tmp_path / "store"))
+    store = fill(StoredRuns.create(tmp_path / "store"), KIND, paper())
+    found = read(StoredRuns.open(tmp_path / "store"))
     assert [study.group.title for study in found] == [group.title for group in paper().groups]
     assert [list(study.rows) for study in found] == [[*group.tasks] for group in paper().groups]
     assert {series.num_runs for study in found for series in study.series.values()} == {8}
@@ -61,7 +61,7 @@ def test_a_folder_is_read_group_by_group_as_its_record_says(tmp_path: Path) -> N
 
 
 def test_titles_are_labels_and_renaming_one_replays_nothing(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), KIND, paper(num_runs=2))
+    store = fill(StoredRuns.create(tmp_path / "store"), KIND, paper(num_runs=2))
     before = {path: path.stat().st_mtime_ns for path in store.files()}
     group = paper(num_runs=2).groups[0]
     learners = [own.model_copy(update={"title": f"my {own.title}"}) for own in group.part.learners]
@@ -81,7 +81,7 @@ def test_two_tasks_of_one_name_are_two_rows(tmp_path: Path) -> None:
     path = tmp_path / "two.yaml"
     path.write_text("tasks: [warehouse-3, warehouse-3.yaml]\nlearners: [optimal]\nruns: 1\nepisodes: 20\n")
     assert execute(["experiment", str(path), "--out", str(tmp_path / "out"), "--jobs", "1"]) == 0
-    (study,) = read(Store.open(tmp_path / "out"))
+    (study,) = read(StoredRuns.open(tmp_path / "out"))
     assert list(study.rows) == ["warehouse-3 (1)", "warehouse-3 (2)"]
     assert [own[0].loaded_task.horizon for own in study.rows.values()] == [9, 5]
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_two_tasks_of_one_name_are_two_rows(tmp_path: Path) -> None:
 
 
 def test_runs_that_the_experiment_does_not_ask_for_are_listed_after_it(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 1.0}, paper(num_runs=2))
+    store = fill(StoredRuns.create(tmp_path / "store"), {("riverswim-5", PRM): 1.0}, paper(num_runs=2))
     job = paper(num_runs=1).jobs()[0]
     older = replace(job.learner, parameters={**job.learner.parameters, "forgotten": 1})
     for other in (replace(job, learner=older), replace(job, num_episodes=50), replace(job, seed=(7, 0))):
@@ -110,7 +110,7 @@ def test_a_learner_from_a_file_is_found_without_its_file(tmp_path: Path) -> None
     mine = tmp_path / "mine.py"
     mine.write_text(HEAD + LEAST_TRIED)
     asked = load_experiment("league", Changes(["warehouse-3"], ["headroom", f"{mine}:LeastTried"], 2, 100))
-    store = Store.create(tmp_path / "store")
+    store = StoredRuns.create(tmp_path / "store")
     fill(store, {("warehouse-3", title): 3.0 for title in ("headroom", "least-tried")}, asked)
     mine.unlink()
     (study,) = read(store)
@@ -122,7 +122,7 @@ def test_a_learner_from_a_file_is_found_without_its_file(tmp_path: Path) -> None
     [('"learner": "ucbvi-prm"', '"learner": "mine.py:Mine"'), ('"groups"', '"group"'), ('"text": ', '"texts": ')],
 )
 def test_a_damaged_record_is_reported_runs_nothing_and_hides_nothing(old: str, new: str, tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path), KIND, paper(num_runs=1))
+    store = fill(StoredRuns.create(tmp_path), KIND, paper(num_runs=1))
     path = tmp_path / RECORD
     path.write_text(path.read_text().replace(old, new))
     found = read(store)

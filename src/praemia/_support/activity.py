@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from multiprocessing.context import BaseContext
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -33,6 +33,7 @@ TICK_SECONDS = 0.1
 FIRST_SECONDS = 2.0  # until work is mentioned
 LINE_SECONDS = 5.0  # between two lines
 BREAK_SECONDS = 1.0  # shorter breaks between two kernels do not end the notice
+SMALL_PART = 0.01  # of the work: what is done before counts for no estimate
 COMPILING = "compiling, first time only"
 
 
@@ -41,7 +42,7 @@ class _Own:
 
     place: NDArray[np.void] = np.zeros(1, PLACE)
     board: NDArray[np.void] = place
-    listener: Any = None
+    is_watching = False
     is_displayed = False
     seconds_compiling = 0.0
 
@@ -87,31 +88,37 @@ def join_board(memory: Any, num_taken: Any) -> None:
 
 
 def working_time() -> float:
-    """Return the seconds of a clock that stands still while Numba compiles."""
+    """Return the seconds of a clock that stands still while Numba compiles, or loads and stores what it compiled."""
     watch_compiling()
     return time.perf_counter() - _Own.seconds_compiling
 
 
 def watch_compiling() -> None:
-    """Note on the board whenever Numba compiles something; loading from its cache does not count."""
+    """Note on the board whenever Numba compiles something; loading from its cache does not count there."""
     from numba.core import event
 
     class Notes(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _Own.place["compiling"] += 1
+
+        def on_end(self, event: Any) -> None:
+            _Own.place["compiling"] -= 1
+
+    class Clock(event.Listener):
         depth, began = 0, 0.0
 
         def on_start(self, event: Any) -> None:
             self.began = self.began if self.depth else time.perf_counter()
             self.depth += 1
-            _Own.place["compiling"] += 1
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
             _Own.seconds_compiling += 0.0 if self.depth else time.perf_counter() - self.began
-            _Own.place["compiling"] -= 1
 
-    if _Own.listener is None:
-        _Own.listener = Notes()
-        event.register("numba:compile", _Own.listener)  # type: ignore[no-untyped-call]
+    if not _Own.is_watching:
+        _Own.is_watching = True
+        event.register("numba:compile", Notes())  # type: ignore[no-untyped-call]
+        event.register("numba:compiler_lock", Clock())  # type: ignore[no-untyped-call]
 
 
 class Display:
@@ -127,7 +134,7 @@ class Display:
             progress.MofNCompleteColumn(),
             progress.TaskProgressColumn(),
             progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[left]}"),
             console=Console(stderr=True),
             auto_refresh=False,
             transient=True,
@@ -146,10 +153,10 @@ class Display:
 
         def report(done: int, total: int) -> None:
             nonlocal row
-            if row is None:  # what came before includes compiling, which says nothing about the speed
-                row = self.bars.add_task(visible(what), total=total)
+            if row is None:
+                row = self._add(what, total)
             elif done < self._row(row).completed:  # it began again
-                self.bars.reset(row, total=total)
+                self.bars.reset(row, total=total, first=0, since=None, left="")
             self.bars.update(row, completed=done)
 
         return report
@@ -157,7 +164,7 @@ class Display:
     def work(self, what: str) -> None:
         """Show for how long something takes whose end is not known."""
         if all(row.description != what for row in self.bars.tasks):
-            self.bars.add_task(what, total=None)
+            self._add(what, None)
 
     def start(self, jobs: list[Any], todo: list[Any]) -> None:
         """Show a row for all runs."""
@@ -166,7 +173,7 @@ class Display:
             say(f"{self._finished} of {plural(len(jobs), 'run')} {are(len(jobs))} already stored")
         tasks = {job.task.name for job in jobs}
         what = tasks.pop() if len(tasks) == 1 else "all tasks"
-        self._runs = self.bars.add_task(visible(f"{what}, runs"), total=len(jobs), completed=self._finished)
+        self._runs = self._add(f"{what}, runs", len(jobs), self._finished)
 
     def done(self) -> None:
         """Note that a run is finished."""
@@ -178,13 +185,15 @@ class Display:
         if (board["compiling"] > 0).any():
             self._last_compiled = now
             if self._compiling is None:
-                self._compiling = self.bars.add_task(COMPILING, total=None)
+                self._compiling = self._add(COMPILING, None)
         elif self._compiling is not None and now > self._last_compiled + BREAK_SECONDS:
             self.bars.remove_task(self._compiling)
             self._compiling = None
         if self._runs is not None:  # a run's share is taken back a moment before the run counts as finished
             completed = max(self._row(self._runs).completed, self._finished + float(board["share"].sum()))
             self.bars.update(self._runs, completed=completed)
+        for row in self.bars.tasks:
+            self._estimate(row)
         rows = [row for row in self.bars.tasks if not row.finished and (row.elapsed or 0.0) >= self._first_seconds]
         if rows and self._is_terminal:
             self.bars.start()
@@ -202,6 +211,26 @@ class Display:
         if self._shown is not None and self._shown.finished:
             say(_line(self._shown))
 
+    def _add(self, what: str, total: int | None, completed: int = 0) -> TaskID:
+        return self.bars.add_task(visible(what), total=total, completed=completed, first=completed, since=None, left="")
+
+    def _estimate(self, row: Task) -> None:
+        """Note how long a row will take, by its speed since a hundredth of it was done.
+
+        What comes before is the time in which workers start and compile.
+        """
+        if row.total is None:
+            return
+        part, now = SMALL_PART * (row.total - row.fields["first"]), self.bars.get_time()
+        began, done = row.fields["since"] or (now, row.fields["first"])
+        if row.completed < done + part:
+            return
+        if row.fields["since"] is None:
+            self.bars.update(row.id, since=(now, row.completed))
+            return
+        seconds = round((row.total - row.completed) / (row.completed - done) * (now - began))
+        self.bars.update(row.id, left=f"about {timedelta(seconds=seconds)} left" if seconds else "")
+
     def _row(self, row: TaskID) -> Task:
         return next(task for task in self.bars.tasks if task.id == row)
 
@@ -210,14 +239,15 @@ def _line(row: Task) -> str:
     """Write a row as a line: what is done, and the time that is left or that it has taken."""
     if row.total is None:
         return f"{row.description}: {row.elapsed or 0.0:.0f} s"
-    left = f", about {timedelta(seconds=row.time_remaining)} left" if row.time_remaining else ""
+    left = row.fields["left"] and f", {row.fields['left']}"
     return f"{row.description}: {int(row.completed):,} of {int(row.total):,}, {row.percentage:.0f}%{left}"
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, above the bars where there are any."""
-    if sys.stderr is not None:
-        print(visible(line), file=sys.stderr, flush=True)
+    """Print a line on standard error, above the bars where there are any; work goes on if nobody can read it."""
+    with suppress(OSError):
+        if sys.stderr is not None:
+            print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -10,4 +10,4 @@ class Displayed:
         # Cards need pictures and planning, which stand above the classes that are displayed.
         from praemia.report.cards import card_of
 
-        return card_of(self).html
+        return card_of(self)

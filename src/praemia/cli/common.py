@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.core import ParameterSource
 
+import praemia
 from praemia.cli.output import Function
 from praemia.errors import FileError, ParameterError, require
 from praemia.experiments import BUILT_IN
@@ -21,7 +21,6 @@ from praemia.experiments import BUILT_IN
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from praemia.machines.machine import RewardMachine
 
 Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
@@ -92,8 +91,27 @@ def learners_option(*default: str, help: str = "") -> Callable[[Function], Funct
 
 
 def set_option(help: str = "Set a parameter of every learner that has it.") -> Callable[[Function], Function]:
-    """Add ``--set NAME=VALUE``, as the argument ``settings`` for ``parse_settings``."""
-    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=help)
+    """Add ``--set NAME=VALUE``, as the argument ``settings``: a dict."""
+    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_read_settings, help=help)
+
+
+def _read_settings(context: click.Context, option: click.Parameter, items: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``name=value`` pairs; numbers, true and false are converted, anything else is text."""
+    from praemia.files.source import parse_scalar
+
+    parameters = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"--set {item}; expected NAME=VALUE, such as bonus_scale=0.001")
+        key = name.strip().replace("-", "_")
+        if key in parameters:
+            raise ParameterError(f"--set {key} is given twice")
+        try:
+            parameters[key] = parse_scalar(value.strip())
+        except FileError as error:
+            raise ParameterError(f"--set {key}: {error}") from None
+    return parameters
 
 
 def rho_option(default: float, help: str) -> Callable[[Function], Function]:
@@ -120,34 +138,37 @@ def file_option(*names: str, help: str, required: bool = False) -> Callable[[Fun
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """Where runs are computed and stored; ``out`` is None where they are not stored."""
-
-    out: Path | None
-    jobs: int | None
-    policies: bool
-    engine: str | None = None
-    shard: str | None = None
-
-
 def where_options(out: str | None, help: str, *, spread: bool = True) -> Callable[[Function], Function]:
-    """Add --jobs, --out and --no-policies, with ``spread`` also --engine and --shard: the fields of ``RunOptions``."""
-    options: list[Callable[[Any], Any]] = [
-        click.option("--jobs", type=click.IntRange(1), help="Processes on this computer; all cores by default."),
-    ]
+    """Add where runs are computed and stored: what ``run_into_store`` takes, and ``out``.
+
+    They are --jobs, --out and --no-policies, with ``spread`` also --engine and --shard.
+    """
+    jobs = "Processes on this computer; all cores by default."
+    options = [click.option("--jobs", "num_workers", type=click.IntRange(1), help=jobs)]
     if spread:
+        engine = "A Dask scheduler's address or scheduler file."
         shard = "Do only every N-th run, starting with the I-th (for array jobs)."
         options += [
-            click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file."),
-            click.option("--shard", metavar="I/N", help=shard),
+            click.option("--engine", "address", metavar="ADDRESS", help=engine),
+            click.option("--shard", metavar="I/N", default="1/1", callback=_read_shard, help=shard),
         ]
     policies = "Store runs without their policies."
-    options += [
+    return together(
+        *options,
         click.option("--out", type=click.Path(path_type=Path), default=out, show_default=True, help=help),
-        click.option("--no-policies", "policies", flag_value=False, default=True, help=policies),
-    ]
-    return together(*options)
+        click.option("--no-policies", "keep_policies", flag_value=False, default=True, help=policies),
+    )
+
+
+def _read_shard(context: click.Context, option: click.Parameter, text: str) -> tuple[int, int]:
+    """Parse ``i/n``; 1/1 is the whole."""
+    numbers = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    if numbers is None:
+        raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
+    index, count = map(int, numbers.groups())
+    if not 1 <= index <= count:
+        raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
+    return index, count
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
@@ -172,38 +193,6 @@ variant_options = together(  # what a user changes about a task: ``resolve_task`
 )
 
 
-def parse_shard(text: str | None) -> tuple[int, int]:
-    """Parse ``i/n``; None is the whole, 1/1."""
-    if text is None:
-        return 1, 1
-    numbers = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
-    if numbers is None:
-        raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    index, count = map(int, numbers.groups())
-    if not 1 <= index <= count:
-        raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
-    return index, count
-
-
-def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
-    """Parse ``name=value`` pairs; numbers, true and false are converted, anything else is text."""
-    from praemia.files.source import parse_scalar
-
-    parameters = {}
-    for item in items:
-        name, equals, value = item.partition("=")
-        if not equals or not name:
-            raise ParameterError(f"--set {item}; expected NAME=VALUE, such as bonus_scale=0.001")
-        key = name.strip().replace("-", "_")
-        if key in parameters:
-            raise ParameterError(f"--set {key} is given twice")
-        try:
-            parameters[key] = parse_scalar(value.strip())
-        except FileError as error:
-            raise ParameterError(f"--set {key}: {error}") from None
-    return parameters
-
-
 def require_drawing(path: Path | None) -> None:
     """Raise the error of a missing extra before the work, if a picture of a machine needs it."""
     needs = {".svg": ["pygraphviz"], ".png": ["pygraphviz", "PIL"]}
@@ -211,9 +200,8 @@ def require_drawing(path: Path | None) -> None:
         require(*needs.get(path.suffix.lower(), ()))
 
 
-def named_machine(name: str) -> RewardMachine:
+def named_machine(name: str) -> praemia.RewardMachine:
     """Return the machine that a user names: of a file with a machine or a task, or of a built-in task."""
-    from praemia.files.load_save import load_machine
     from praemia.files.resolving import looks_like_file, resolve_task
 
-    return load_machine(name) if looks_like_file(name) else resolve_task(name).machine
+    return praemia.load_machine(name) if looks_like_file(name) else resolve_task(name).machine

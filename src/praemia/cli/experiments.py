@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import praemia
 from praemia._support.activity import display, say
+from praemia._support.limits import MAX_RUNS
 from praemia._support.text_tables import are, plural
 from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
-    RunOptions,
     complete_experiments,
     complete_tasks,
     episodes_option,
     file_option,
     learners_option,
-    parse_shard,
     together,
     where_options,
 )
 from praemia.cli.output import echo, emit, json_option, report_written, wants_json
-from praemia.errors import FileError, ParameterError
+from praemia.errors import FileError, ParameterError, PlanError, PraemiaError
 
 if TYPE_CHECKING:
     from praemia.experiments.experiment import Experiment
     from praemia.experiments.jobs import Job
-    from praemia.experiments.runner import Failure
-    from praemia.experiments.store import Store
     from praemia.statistics.claims import Verdict
 
 
@@ -41,19 +38,12 @@ TEXT_WIDTH = 110
 MAX_LINES = 60  # of tables in a terminal, where there are verdicts too
 
 
-def sweep(jobs: Sequence[Job], store: Store, where: RunOptions) -> list[Failure]:
+def sweep(jobs: Sequence[Job], store: praemia.StoredRuns, **where: Any) -> list[PraemiaError]:
     """Do the runs that are missing from a store; return the failures."""
     from praemia.experiments.runner import run_into_store
 
     with advice_on_interrupt(lambda: _stored(store, jobs)):
-        return run_into_store(
-            list(jobs),
-            store,
-            num_workers=where.jobs,
-            address=where.engine,
-            shard=parse_shard(where.shard),
-            keep_policies=where.policies,
-        )
+        return run_into_store(list(jobs), store, **where)
 
 
 @contextmanager
@@ -65,20 +55,19 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
         raise KeyboardInterrupt(advice()) from None
 
 
-def _stored(store: Store, jobs: Sequence[Job]) -> str:
+def _stored(store: praemia.StoredRuns, jobs: Sequence[Job]) -> str:
     """Say how many runs are stored; they are not repeated."""
     count = sum(store.path_of(job).is_file() for job in jobs)
     return f"rerun to resume: {count} of {plural(len(jobs), 'run')} {are(count)} stored in {store.folder}"
 
 
-def report_failures(failures: Iterable[Failure]) -> int:
+def report_failures(failures: Sequence[PraemiaError]) -> int:
     """Print which learners failed, one line each; return the exit status."""
-    counts = Counter((failure.message, failure.is_bad_plan) for failure in failures)
-    for (message, _), count in counts.items():
+    for message, count in Counter(map(str, failures)).items():
         say(f"error: {message}" + (f", in {count} runs" if count > 1 else ""))
-    if any(is_bad_plan for _, is_bad_plan in counts):
+    if any(isinstance(error, PlanError) for error in failures):
         return FAILURE
-    return LEARNER_FAILED if counts else 0
+    return LEARNER_FAILED if failures else 0
 
 
 def experiment_options(out: str | None) -> Callable[[Any], Any]:
@@ -89,7 +78,9 @@ def experiment_options(out: str | None) -> Callable[[Any], Any]:
     return together(
         click.option("--task", "tasks", metavar="TASK", multiple=True, shell_complete=complete_tasks, help=tasks),
         learners_option(help="  [default: all of the experiment's]"),
-        click.option("--runs", type=click.IntRange(1), help="Runs per learner and task, in place of the file's."),
+        click.option(
+            "--runs", type=click.IntRange(1, MAX_RUNS), help="Runs per learner and task, in place of the file's."
+        ),
         episodes_option(None, "Episodes of each run, in place of the file's."),
         click.option("--seed", type=click.IntRange(0), help="Random seed, in place of the file's."),
         click.option("--decide", is_flag=True, help="Add runs, up to 512 of each, until the claims are decided."),
@@ -147,31 +138,29 @@ def _run(
     episodes: int | None,
     seed: int | None,
     decide: bool,
+    out: Path | None,
     allow_code: bool = False,
-    **options: Any,
+    **where: Any,
 ) -> int:
     from praemia.experiments.loading import Changes, load_experiment
-    from praemia.experiments.store import Store
 
-    where = RunOptions(**{**options, "out": options["out"] or Path(f"results-{Path(file).stem}")})
-    if decide and where.shard is not None:
+    is_part = where["shard"] != (1, 1)
+    if decide and is_part:
         raise ParameterError("--decide needs all runs after each round; it cannot be combined with --shard")
-    parse_shard(where.shard)
     experiment = load_experiment(file, Changes(tasks, names, runs, episodes, seed), allow_code=allow_code)
     if any(job.num_steps for group in experiment.groups for job in group.cells.values()):
-        where = replace(where, policies=False)  # hundreds of policies for hundreds of steps each would fill a disk
-    assert where.out is not None
-    store = Store.create(where.out)
+        where["keep_policies"] = False  # hundreds of policies for hundreds of steps each would fill a disk
+    store = praemia.StoredRuns.create(out or Path(f"results-{Path(file).stem}"))
     store.keep(experiment)
-    failures = sweep(experiment.jobs(), store, where)
-    if where.shard is None and store.files():
+    failures = sweep(experiment.jobs(), store, **where)
+    if not is_part and store.files():
         if decide:
             failures += _play_on(experiment, store, where)
         _publish(store)
     return report_failures(failures)
 
 
-def _play_on(experiment: Experiment, store: Store, where: RunOptions) -> list[Failure]:
+def _play_on(experiment: Experiment, store: praemia.StoredRuns, where: dict[str, Any]) -> list[PraemiaError]:
     """Add runs for open claims and check them again, until more runs cannot help."""
     from praemia.statistics.claims import check_claims, further_runs
     from praemia.statistics.series import studies_of
@@ -187,32 +176,31 @@ def _play_on(experiment: Experiment, store: Store, where: RunOptions) -> list[Fa
         held = [verdict.held for own in found for verdict in own]
         most = max(job.seed[1] + 1 for job in more)
         say(f"{held.count(None)} of {len(held)} claims {are(held.count(None))} not decided; up to {most} runs of each")
-        if failures := sweep(more, store, where):
+        if failures := sweep(more, store, **where):
             return failures
 
 
-def _publish(store: Store, path: Path | None = None) -> None:
+def _publish(store: praemia.StoredRuns, path: Path | None = None) -> None:
     """Write the report on a folder, and print its verdicts and tables."""
     from praemia.report.page import write_report
-    from praemia.report.tables import entries, explained, has_kinds, main_table, returns_of, returns_table
+    from praemia.report.tables import explained, has_kinds, main_table, record
     from praemia.statistics.claims import check_claims
     from praemia.statistics.series import read_folder
 
     with display():
-        found, boxes = contents = read_folder(store)
-        if not found and not boxes:
+        found = read_folder(store)
+        if not found:
             also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
             raise FileError(f"{store.folder}: there are no runs to report on{also}; praemia reproduce makes them")
         path = path or store.folder / "report.html"
-        write_report(store, path, contents)
+        write_report(store, path, found)
     verdicts = [verdict for study in found for verdict in check_claims(study)]
     for message in store.damaged.values():
         say(f"warning: {message}")
-    record = {
+    data = {
         "report": str(path),
-        "groups": [{"title": study.group.title, "results": entries(study)} for study in found],
+        "groups": [{"title": study.group.title, "results": [*map(record, study.series.values())]} for study in found],
         "claims": [_claim_record(verdict) for verdict in verdicts],
-        "black_boxes": [{"task": own.task, "learner": own.title, **returns_of(own)} for own in boxes],
         "damaged": [*store.damaged.values()],
     }
     is_short = sum(len(study.series) for study in found) <= MAX_LINES
@@ -221,8 +209,7 @@ def _publish(store: Store, path: Path | None = None) -> None:
         f"{study.group.title}\n\n{main_table(study)}\n{textwrap.fill(explained(study), TEXT_WIDTH)}\n"
         for study in shown
     ]
-    texts += [f"Returns in black boxes\n\n{returns_table(boxes)}"] if boxes else []
-    emit(record, "\n".join([*texts, *map(str, verdicts)]))
+    emit(data, "\n".join([*texts, *map(str, verdicts)]))
     echo(f"the report is {path}", err=wants_json())
 
 
@@ -242,17 +229,15 @@ def report_command(folder: Path, out: Path | None, csv_file: Path | None, curves
 
     The report is one file that needs no network. Damaged files are reported and left out.
     """
-    from praemia.experiments.store import Store
     from praemia.files.atomic_io import write_whole
-    from praemia.statistics.frames import load_runs
 
     if curves and csv_file is None:
         raise ParameterError("--curves says what is written; give a file with --csv")
     if csv_file is None:
-        _publish(Store.open(folder), out)
+        _publish(praemia.StoredRuns.open(folder), out)
         return
-    runs = load_runs(folder)
+    runs = praemia.StoredRuns.open(folder)
     frame = runs.curves() if curves else runs.to_frame()
     write_whole(csv_file, frame.to_csv(index=False).encode())
     report_written(csv_file)
-    emit({"runs": len(runs), "damaged": [*runs.store.damaged.values()]}, "")
+    emit({"runs": len(runs), "damaged": [*runs.damaged.values()]}, "")

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import praemia
 from praemia._support.activity import OnProgress, display, say
 from praemia._support.text_tables import Table, plural
 from praemia.cli.common import code_option, complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
+from praemia.errors import ParameterError, PraemiaError, SizeError
 
 if TYPE_CHECKING:
-    from praemia.exploration import Dataset, ExploredPlan, LikelyLoss
+    from praemia.exploration import ExploredPlan, LikelyLoss
     from praemia.exploration.explore import Check
-    from praemia.machines.machine import RewardMachine
     from praemia.tasks.base import BaseTask
 
 
@@ -59,23 +60,20 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.errors import ParameterError, PraemiaError
-    from praemia.exploration import Dataset, explore
     from praemia.exploration.counted import about
-    from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
 
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task, allow_code=allow_code)
-    before = Dataset.load(out) if append and out.exists() else None
+    before = praemia.Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
         before.require_kind(about(problem), [(seed,)])
-    named = [load_machine(name) for name in machines]
+    named = [praemia.load_machine(name) for name in machines]
     began = time.perf_counter()
     try:
         with display() as progress:
-            collected = explore(
+            collected = praemia.explore(
                 problem,
                 num_episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
                 until=until,
@@ -99,7 +97,7 @@ def explore_command(
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
-def _merged(before: Dataset | None, collected: Dataset) -> Dataset:
+def _merged(before: praemia.Dataset | None, collected: praemia.Dataset) -> praemia.Dataset:
     return collected if before is None else before.merge(collected)
 
 
@@ -108,7 +106,7 @@ def _check_line(check: Check, until: float | None) -> str:
     return f"{plural(check.episodes, 'episode')}: likely loss {loss}, target loss {until:g}"
 
 
-def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
+def _ending(collected: praemia.Dataset, machines: list[praemia.RewardMachine]) -> str:
     """Say whether exploration reached the target loss, and what kind of number that is."""
     source = collected.sources[-1]
     (episodes, loss), until = source["checks"][-1], source["until"]
@@ -122,7 +120,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
     return f"{verdict}: {after} {largest} is {loss:.4g}; the target loss is {until:g}"
 
 
-def _coverage_record(dataset: Dataset) -> dict[str, object]:
+def _coverage_record(dataset: praemia.Dataset) -> dict[str, object]:
     """Return what a dataset covers, as plain data."""
     visits = dataset.visits
     return {
@@ -168,39 +166,34 @@ def plan_command(
     """
     import numpy as np
 
-    from praemia.errors import ParameterError
-    from praemia.exploration import Dataset, plan_from
     from praemia.exploration.likely_loss import require_draws
-    from praemia.files.load_save import load_machine
     from praemia.files.resolving import resolve_task
-    from praemia.policies.policy import Policy
 
     if out is not None and len(machines) > 1:
         raise ParameterError("--out writes the policy of one machine; give one --machine")
-    dataset = Dataset.load(data)
+    dataset = praemia.Dataset.load(data)
     if not machines and task is None:
         raise ParameterError("nothing to plan for; give --machine, or --task for the machine of that task")
     require_draws(draws)
     truth = None if task is None else resolve_task(task, allow_code=allow_code)
     if truth is not None:
         dataset.require_sizes_of(truth)
-    named = {name: load_machine(name) for name in machines}
+    named = {name: praemia.load_machine(name) for name in machines}
     if truth is not None and not named:
         named = {truth.name: truth.machine}
-    plans = {name: plan_from(dataset, machine, **how) for name, machine in named.items()}
+    plans = {name: praemia.plan_from(dataset, machine, **how) for name, machine in named.items()}
     with display() as progress:
         likely = [_likely(plan, draws, seed, progress.count(f"draws ({name})")) for name, plan in plans.items()]
         records = [_record(*own, truth, loss) for own, loss in zip(plans.items(), likely, strict=True)]
     if out is not None:
         (plan,) = plans.values()
-        Policy(np.asarray(plan.policy), "" if truth is None else truth.name).save(out)
+        praemia.Policy(np.asarray(plan.policy), "" if truth is None else truth.name).save(out)
     report_written(out)
     record = {"data": str(data), "episodes": dataset.num_episodes, "machines": records}
     emit(record, _text(records, [*plans.values()], likely))
 
 
 def _likely(plan: ExploredPlan, draws: int, seed: int, report: OnProgress) -> LikelyLoss | None:
-    from praemia.errors import SizeError
 
     try:
         return plan.likely(draws=draws, seed=seed, on_progress=report)
@@ -210,7 +203,6 @@ def _likely(plan: ExploredPlan, draws: int, seed: int, report: OnProgress) -> Li
 
 def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: LikelyLoss | None) -> dict[str, Any]:
     """Return a machine's line as plain data; ``likely`` is None if memory is too small for it."""
-    from praemia.tasks.task import Task
 
     sure, minimum = plan.certificate, float(plan.estimate.values_from_unit(0.0))  # type: ignore[union-attr]
     numbers = ("bound", "largest", "failure_prob", "optimistic", "pessimistic")
@@ -226,13 +218,13 @@ def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: Likel
         "likely_loss": None,
     }
     if likely is not None:
-        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")
+        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_sampled", "never_seen")
         record["likely_loss"] = {
             "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
             **{key: getattr(likely, key) for key in names},
             "exceeds_value": likely.loss > plan.value - minimum,
         }
-    if isinstance(truth, Task):
+    if isinstance(truth, praemia.Task):
         optimum, value = plan.optimum(truth), plan.true_value(truth)
         record |= {"optimum": optimum, "true_value": value, "loss": optimum - value}
     return record

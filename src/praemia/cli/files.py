@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import praemia
 from praemia._support.text_tables import Table, plural
 from praemia.cli import FAILURE
 from praemia.cli.common import code_option, is_typed
@@ -18,6 +19,7 @@ from praemia.files.load_save import OPTIONS, READERS, format_of
 from praemia.files.source import DataPath, read_source
 
 _SPOT = re.compile(r"(.+?):([0-9]+)(?::([0-9]+))?: (.*)")
+EXPERIMENT_KEYS = ("tasks", "learners", "groups")
 MOST_LISTED = 20  # labels or rewards of traces
 
 
@@ -26,33 +28,44 @@ MOST_LISTED = 20  # labels or rewards of traces
 @code_option
 @json_option
 def check_command(file: str, allow_code: bool) -> int:
-    """Check FILE, which holds a task, just a machine, or traces (.jsonl).
+    """Check FILE, which holds a task, just a machine, an experiment, or traces (.jsonl).
 
     Errors are shown with their line, and the exit status is 2. Warns about valid but suspicious constructs. With
     --json, errors are reported as findings.
     """
-    kind = "traces" if Path(file).suffix.lower() == ".jsonl" else None
+    kind = _kind_of(file)
     try:
-        if kind is None:
-            _check_task(file, allow_code)
-        else:
+        if kind == "traces":
             _check_traces(file)
+        elif kind == "experiment":
+            _check_experiment(file, allow_code)
+        else:
+            _check_task(file, allow_code)
     except PraemiaError as error:
         if not wants_json():
             raise
-        emit({"ok": False, "kind": kind or _kind_of(file), "findings": _mistakes(file, error)}, "")
+        emit({"ok": False, "kind": kind, "findings": _mistakes(file, error)}, "")
         return FAILURE
     return 0
+
+
+def _check_experiment(file: str, allow_code: bool) -> None:
+    from praemia.experiments.loading import load_experiment
+
+    experiment = load_experiment(file, allow_code=allow_code)
+    cells = {cell for group in experiment.groups for cell in group.cells}
+    sizes = [plural(len(experiment.groups), "group"), plural(len({task for task, _ in cells}), "task")]
+    sizes += [plural(len({title for _, title in cells}), "learner"), plural(len(experiment.jobs()), "run")]
+    emit({"ok": True, "kind": "experiment", "findings": []}, f"ok: an experiment with {', '.join(sizes)}")
 
 
 def _check_task(file: str, allow_code: bool) -> None:
     from praemia.files.lint import lint
     from praemia.files.load_save import load
-    from praemia.machines.machine import RewardMachine
 
     loaded = load(file, allow_code=allow_code)
     kind, sizes = "machine", loaded.sizes
-    if not isinstance(loaded, RewardMachine):
+    if not isinstance(loaded, praemia.RewardMachine):
         kind, sizes = "task", loaded.sizes + loaded.machine.sizes[1:]
     found = lint(loaded)
     findings = [{"level": own.level, "message": own.message, **_place(file, own.part)} for own in found]
@@ -73,15 +86,20 @@ def _place(file: str, part: DataPath) -> dict[str, Any]:
 
 
 def _kind_of(file: str) -> str | None:
-    """Tell what a file with a mistake was meant to hold, by its keys; None where they cannot be read."""
+    """Tell what a file holds, or was meant to hold, by its keys; None where they cannot be read."""
     from praemia.files.building import MACHINE_KEYS
 
+    if Path(file).suffix.lower() == ".jsonl":
+        return "traces"
     if format_of(file) not in OPTIONS["allow_code"]:
         return "machine"
     try:
-        return "machine" if read_source(file).has_any(MACHINE_KEYS) else "task"
+        source = read_source(file)
     except PraemiaError:
         return None
+    if source.has_any(EXPERIMENT_KEYS):
+        return "experiment"
+    return "machine" if source.has_any(MACHINE_KEYS) else "task"
 
 
 def _mistakes(file: str, error: PraemiaError) -> list[dict[str, Any]]:
@@ -129,19 +147,18 @@ def convert_command(source: str, target: Path, form: str | None, pay: str | None
     Machines are read from .yaml .json .txt (Toro Icarte's) .dot (AALpy's) .hoa, and multiagent-rl-rm's JSON, and
     written as .yaml or .json. A task can become a task file or Storm's .drn.
     """
-    from praemia.files.load_save import load, save_machine, save_task
+    from praemia.files.load_save import load
     from praemia.files.resolving import looks_like_file, resolve_task
-    from praemia.machines.machine import RewardMachine
 
     is_file = looks_like_file(source)
     if not is_file and is_typed("form", "pay"):
         raise click.UsageError(f"--from and --pay are for machine files; {source!r} is a built-in task")
     loaded = load(source, form, pay=pay) if is_file else resolve_task(source)
-    if isinstance(loaded, RewardMachine):
-        save_machine(loaded, target)
+    if isinstance(loaded, praemia.RewardMachine):
+        praemia.save_machine(loaded, target)
     else:
-        save_task(loaded, target)
-    echo(f"wrote the {'machine' if isinstance(loaded, RewardMachine) else 'task'} to {target}", err=True)
+        praemia.save_task(loaded, target)
+    echo(f"wrote the {'machine' if isinstance(loaded, praemia.RewardMachine) else 'task'} to {target}", err=True)
 
 
 @click.command("schema")

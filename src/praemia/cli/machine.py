@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from warnings import catch_warnings
 
 import click
 
+import praemia
 from praemia._support.activity import display
 from praemia._support.text_tables import Table
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
 from praemia.cli.output import echo, emit, fields_text, json_option, report_written
 from praemia.errors import unknown_name
-
-if TYPE_CHECKING:
-    from praemia.inference import Edge
-    from praemia.machines.machine import RewardMachine
 
 MOST_SHOWN = 30
 
@@ -66,7 +63,7 @@ def machine_command(
 
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and their rewards.
     """
-    from praemia.files.load_save import require_writable, save_machine
+    from praemia.files.load_save import require_writable
     from praemia.machines.diagrams import Growth
     from praemia.machines.from_formulas import machine_from
 
@@ -89,12 +86,12 @@ def machine_command(
     if draw is not None:
         machine.draw(title=text).save(draw)
     if out is not None:
-        save_machine(machine, out)
+        praemia.save_machine(machine, out)
     report_written(draw, out)
     emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
-def _judged(machine: RewardMachine, text: str, kind: str, syntax: str, trace: str) -> dict[str, Any]:
+def _judged(machine: praemia.RewardMachine, text: str, kind: str, syntax: str, trace: str) -> dict[str, Any]:
     from praemia.machines.from_formulas import machine_from
     from praemia.machines.syntax import parse_trace
 
@@ -120,7 +117,7 @@ def _trace_text(record: dict[str, Any]) -> str:
     return f"{Table(('step', 'label', 'satisfied', 'reward'), rows)}{last}"
 
 
-def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
+def _machine_text(record: dict[str, Any], machine: praemia.RewardMachine) -> str:
     sizes = {key: record[key] for key in ("pay", "reward", "num_states")}
     fields = {"propositions": ", ".join(machine.propositions), **sizes}
     parts = [fields_text({key.replace("num_", "").replace("_", " "): value for key, value in fields.items()})]
@@ -159,8 +156,7 @@ def infer_command(
     was seen, what the traces leave undetermined, and whether hidden transitions are likely, so that no machine of this
     class fits.
     """
-    from praemia.files.load_save import save_machine
-    from praemia.inference import infer, load_traces
+    from praemia.inference import load_traces
     from praemia.inference.comparing import compare_machines
     from praemia.pictures.inferred import inference_drawing
 
@@ -175,13 +171,13 @@ def infer_command(
             if done >= total:
                 progress.work("asking what else the traces could mean")
 
-        inference = infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=report)
+        inference = praemia.infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=report)
     if draw is not None:
         inference_drawing(inference, true_machine).save(draw)
     if out is not None:
-        save_machine(inference.machine, out)
+        praemia.save_machine(inference.machine, out)
     report_written(out, draw)
-    text, right = "\n".join(inference.lines()) + f"\n\n{_edges_table(inference.edges)}", None
+    text, right = "\n".join(inference.lines()) + f"\n\n{_edges_table(inference)}", None
     if true_machine is not None:
         mistakes = compare_machines(inference.machine, true_machine, inference.edges).mistakes
         right = not mistakes
@@ -190,7 +186,7 @@ def infer_command(
     emit({"traces": str(traces), **inference.to_json(), "right": right}, text)
 
 
-def _edges_table(edges: tuple[Edge, ...]) -> Table:
+def _edges_table(inference: praemia.Inference) -> Table:
     from praemia.inference.traces import label_text
 
     rows = [
@@ -203,6 +199,6 @@ def _edges_table(edges: tuple[Edge, ...]) -> Table:
             f"{edge.probability:.4f}",
             f"{edge.interval[0]:.4f} … {edge.interval[1]:.4f}",
         )
-        for edge in edges
+        for edge in inference.edges
     ]
     return Table(("from", "on", "reward", "to", "seen", "probability", "interval"), rows)

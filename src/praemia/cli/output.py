@@ -7,6 +7,7 @@ import math
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,8 +35,9 @@ def wants_json() -> bool:
 
 
 def echo(text: object, *, err: bool = False) -> None:
-    """Print a text to standard output or standard error, its control characters escaped."""
-    click.echo(visible(str(text)), err=err)
+    """Print a text, its control characters escaped; that nobody can read standard error is no reason to fail."""
+    with suppress(OSError) if err else nullcontext():
+        click.echo(visible(str(text)), err=err)
 
 
 def emit(record: Mapping[str, Any], text: object) -> None:

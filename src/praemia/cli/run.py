@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import praemia
+from praemia._support.limits import MAX_RUNS
 from praemia._support.text_tables import Table, number, plural
 from praemia.cli.common import (
-    RunOptions,
     complete_tasks,
     episodes_option,
     file_option,
     is_typed,
     learners_option,
-    parse_settings,
     read_length,
     seed_option,
     set_option,
@@ -28,11 +28,10 @@ from praemia.cli.common import (
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option, report_written
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, PraemiaError
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import Job
-    from praemia.experiments.runner import Failure
     from praemia.statistics.series import Series
 
 MEASURES = {"regret": ("regret", "per 1,000 episodes at the end"), "return": ("mean return", "over the last tenth")}
@@ -46,7 +45,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @episodes_option(1000)
 @click.option("--steps", metavar="INTEGER", callback=read_length, help="Steps per run, in place of --episodes.")
 @variant_options
-@click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
+@click.option("--runs", default=4, show_default=True, type=click.IntRange(1, MAX_RUNS), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
 @file_option("--save", help="Save the policy learned in the first run, for show --policy.")
@@ -54,7 +53,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 def run_command(
     task: str,
     names: tuple[str, ...],
-    settings: tuple[str, ...],
+    settings: dict[str, Any],
     episodes: int,
     steps: int | None,
     until_done: bool,
@@ -63,6 +62,7 @@ def run_command(
     runs: int,
     seed: int,
     save: Path | None,
+    out: Path | None,
     **where: Any,
 ) -> int:
     """Run learners on TASK and print their exact regret or, for a black box, their returns.
@@ -75,13 +75,13 @@ def run_command(
     praemia run office-coffee --until-done --discount 0.9 --steps 20000
     """
     from praemia.experiments.jobs import Job, TaskText, learner_choices
-    from praemia.report.tables import returns_of
+    from praemia.report.tables import record
 
     if steps is not None and is_typed("episodes"):
         raise click.UsageError("--episodes and --steps together; give one of the two")
     if save is not None and len(set(names)) > 1:
         raise ParameterError("--save writes what one learner learned; give one --learner")
-    choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
+    choices = learner_choices(list(dict.fromkeys(names)), settings)
     num_episodes = episodes if steps is None else None
     played = TaskText.of(task, allow_code, until_done=until_done or None, discount=discount)
     jobs = [
@@ -90,10 +90,10 @@ def run_command(
         for choice in choices
     ]
     began = time.perf_counter()
-    members, failures = _perform(jobs, RunOptions(**where))
+    members, failures = _perform(jobs, out, **where)
     optimal = members[0].first.optimal_value if members else None
     is_box = bool(members) and optimal is None
-    rows = [_row(series) | (returns_of(series) if is_box else _regret(series)) for series in members]
+    rows = [record(series) for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
     shared = {"task": played.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
@@ -104,7 +104,7 @@ def run_command(
         text += str(_table(rows, with_steps=until_done or steps is not None))
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
-        text += f"; kept in {where['out']}" if where["out"] else ""
+        text += f"; kept in {out}" if out else ""
         words = [task, *_variant_words(until_done, discount, allow_code)]
         text += "\n\n" + _next_steps(words, names, save, is_box=is_box)
     if save is not None and members:
@@ -142,53 +142,31 @@ def _next_steps(task: list[str], names: Sequence[str], save: Path | None, *, is_
 
 
 def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
-    measure, late = ("regret", "late_slope") if "regret_mean" in rows[0] else ("return", "late_return")
+    measure, late = ("regret", "late_slope") if "regret" in rows[0] else ("return", "late_return")
     lines = []
     for row in rows:
-        std = row[f"{measure}_std"]
-        mean = number(row[f"{measure}_mean"]) + ("" if std is None else f" ± {number(std)}")
+        mean, std = number(row[f"{measure}_mean"]), row[f"{measure}_std"]
+        mean += f" ± {number(std)}" if row["runs"] > 1 else ""
         counts = [f"{row[key]:.0f}" for key in ("steps",) * with_steps + ("plans",)]
         lines.append((row["learner"], mean, number(row[late]), *counts, f"{row['seconds']:.2f}"))
     return Table(("learner", *MEASURES[measure], *("steps",) * with_steps, "plans", "s per run"), lines)
 
 
-def _perform(jobs: list[Job], where: RunOptions) -> tuple[list[Series], list[Failure]]:
+def _perform(
+    jobs: list[Job], out: Path | None, num_workers: int | None, keep_policies: bool
+) -> tuple[list[Series], list[PraemiaError]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
     from praemia._support.limits import usable_cores
     from praemia.experiments.runner import run_in_memory
-    from praemia.experiments.store import Store
     from praemia.statistics.series import series_of
 
-    workers = where.jobs or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))
-    if where.out is not None:
-        store = Store.create(where.out)
-        failures = sweep(jobs, store, replace(where, jobs=workers))
+    workers = num_workers or (1 if sum(job.length for job in jobs) <= FEW else min(usable_cores(), len(jobs)))
+    if out is not None:
+        store = praemia.StoredRuns.create(out)
+        failures = sweep(jobs, store, num_workers=workers, keep_policies=keep_policies)
         # What is stored may have been played under another title.
         stored = [(job, store.read(job)) for job in jobs]
         return series_of(replace(run, title=job.learner.title) for job, run in stored if run is not None), failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
         runs, failures = run_in_memory(jobs, num_workers=workers)
         return series_of(runs), failures
-
-
-def _regret(series: Series) -> dict[str, Any]:
-    """Return the regret of a learner."""
-    return {
-        "regret": [float(value) for value in series.final],
-        "regret_mean": float(series.final.mean()),
-        "regret_std": series.spread if series.num_runs > 1 else None,
-        "late_slope": series.late_slope,
-    }
-
-
-def _row(series: Series) -> dict[str, Any]:
-    """Return a learner's line as plain data, but for its measure."""
-    first = series.first
-    return {
-        "learner": series.title,
-        "name": first.learner,
-        "parameters": first.parameters,
-        "steps": sum(int(run.steps.sum()) for run in series.runs) / series.num_runs,
-        "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
-        "seconds": series.seconds,
-    }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import praemia
 from praemia._support.activity import display
 from praemia._support.text_tables import plural
 from praemia.cli.common import (
@@ -18,7 +19,6 @@ from praemia.cli.common import (
     episodes_option,
     file_option,
     is_typed,
-    parse_settings,
     seed_option,
     set_option,
     variant_options,
@@ -29,9 +29,8 @@ from praemia.errors import ParameterError, require, visible
 
 if TYPE_CHECKING:
     from praemia.experiments.jobs import LearnerChoice
-    from praemia.machines.machine import RewardMachine
+    from praemia.pictures.drawing import Drawing
     from praemia.report.watch_page import LearningPage
-    from praemia.simulation import Run
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
 
@@ -49,17 +48,16 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
     Without --out it is printed as text; --episode plays an episode in the terminal. With --machine, or where TASK is a
     file with just a machine, the machine is drawn: as Mermaid text, or into a file.
     """
-    from praemia.envs.black_box import BlackBox
     from praemia.files.load_save import load
     from praemia.files.resolving import looks_like_file, resolve_task
-    from praemia.machines.machine import RewardMachine
-    from praemia.pictures.show import named_policy, show
+    from praemia.pictures.show import named_policy
 
     loaded = load(task, allow_code=variant["allow_code"]) if looks_like_file(task) else None
-    if machine or isinstance(loaded, RewardMachine):
+    if machine or isinstance(loaded, praemia.RewardMachine):
         if is_typed("policy", "episode", *variant):
             raise click.UsageError("--machine, or a file with just a machine, cannot be combined with policy options")
-        _show_machine(loaded if isinstance(loaded, RewardMachine) else resolve_task(task).machine, out)
+        drawn = loaded if isinstance(loaded, praemia.RewardMachine) else resolve_task(task).machine
+        _print_or_save(drawn.draw(), out)
         return
     suffix = out.suffix.lower() if out else ""
     if episode is not None and out is not None and suffix not in (".gif", ".txt"):
@@ -68,51 +66,36 @@ def show_command(task: str, policy: str, episode: int | None, machine: bool, out
         require("PIL")
     problem: Any = resolve_task(task, **variant)
     given_policy = named_policy(policy)
-    if given_policy is None and isinstance(problem, BlackBox):
+    if given_policy is None and isinstance(problem, praemia.BlackBox):
         raise ParameterError(
             f"the optimum of {problem.name!r}, a black box, is not known; give --policy FILE, which praemia run "
             f"{task} --save FILE writes"
         )
     with display():
-        picture = show(problem, given_policy)
+        picture = praemia.show(problem, given_policy)
     if episode is None and suffix != ".gif":
-        if out is None:
-            echo(str(picture))
-        else:
-            picture.save(out)
-            report_written(out)
+        _print_or_save(picture, out)
         return
     _play(problem, given_policy, episode or 0, out)
 
 
-def _show_machine(machine: RewardMachine, out: Path | None) -> None:
+def _print_or_save(drawing: Drawing, out: Path | None) -> None:
     if out is None:
-        echo(str(machine.draw()))
+        echo(str(drawing))
     else:
-        machine.draw().save(out)
+        drawing.save(out)
         report_written(out)
 
 
 def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
-    from praemia.files.atomic_io import write_whole
-    from praemia.pictures.episodes import save_gif
-    from praemia.planning.exact import solve
-    from praemia.simulation.rollout import rollout
-    from praemia.tasks.task import Task
-
-    episode = rollout(problem, solve(problem).policy if given_policy is None else given_policy, seed)
-    if out is None and sys.stdout.isatty() and isinstance(problem, Task):
+    episode = praemia.rollout(problem, praemia.solve(problem).policy if given_policy is None else given_policy, seed)
+    if out is None and sys.stdout.isatty() and isinstance(problem, praemia.Task):
         _animate(episode)
     elif out is None:
         echo(str(episode))
     else:
-        if out.suffix.lower() == ".txt":
-            write_whole(out, f"{episode}\n".encode())
-        elif isinstance(problem, Task):
-            with display() as progress:
-                save_gif(episode, out, progress.count("frames"))
-        else:
-            episode.save(out)
+        with display() as progress:
+            episode.save(out, progress.count("frames"))
         report_written(out)
 
 
@@ -157,7 +140,7 @@ def _animate(episode: Any) -> None:
 def watch_command(
     task: str,
     learner: str,
-    settings: tuple[str, ...],
+    settings: dict[str, Any],
     episodes: int,
     seed: int,
     run_file: Path | None,
@@ -178,16 +161,15 @@ def watch_command(
     from praemia.experiments.runner import run_in_memory
     from praemia.pictures.task_picture import task_picture
     from praemia.report.watch_page import LearningPage
-    from praemia.tasks.task import Task
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
     if run_file is None:
         problem = TaskText.of(task, **variant)
         made = problem.make()
-        if isinstance(made, Task):
+        if isinstance(made, praemia.Task):
             task_picture(made)  # a task that is too large is refused before the work
-        (choice,) = learner_choices([learner], parse_settings(settings))
+        (choice,) = learner_choices([learner], settings)
         runs, failures = run_in_memory([Job(problem, choice, episodes, (seed, 0))], num_workers=1)
         if failures:
             return report_failures(failures)
@@ -225,12 +207,11 @@ def _watched(page: LearningPage, path: Path) -> dict[str, Any]:
     }
 
 
-def _stored(path: Path, learner: str | None) -> tuple[LearnerChoice, Run]:
+def _stored(path: Path, learner: str | None) -> tuple[LearnerChoice, praemia.Run]:
     """Read a run and its learner; one of the user's own is to be named, for its code is not kept."""
     from praemia.experiments.jobs import Job, LearnerChoice
-    from praemia.simulation import Run
 
-    run = Run.load(path)
+    run = praemia.Run.load(path)
     choice = Job.of(run).learner if learner is None else LearnerChoice.of(learner)
     if choice.name != run.learner or (choice.code is None) != (not run.origin):
         raise ParameterError(f"{path}: a run of {run.origin or run.learner}; name this learner with --learner")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import praemia
 from praemia._support.activity import display
 from praemia._support.text_tables import Table
 from praemia.cli.common import (
@@ -17,9 +18,6 @@ from praemia.cli.common import (
 )
 from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
 
-if TYPE_CHECKING:
-    from praemia.tasks.task import Task
-
 
 @click.command("solve")
 @click.argument("task", shell_complete=complete_tasks)
@@ -28,12 +26,11 @@ if TYPE_CHECKING:
 def solve_command(task: str, **variant: Any) -> None:
     """Find the optimal value of TASK: the maximum expected return per episode."""
     from praemia.files.resolving import resolve_task
-    from praemia.planning.exact import solve
     from praemia.tasks.task import require_task
 
     problem = require_task(resolve_task(task, **variant), "an exact value")
     with display():
-        value = solve(problem, keep_values=False).value
+        value = praemia.solve(problem, keep_values=False).value
     record = {
         "task": problem.name,
         "value": value,
@@ -55,20 +52,19 @@ def envs_command(name: str | None) -> None:
 
     The names in the list are examples: warehouse-7 or riverswim-40 are environments too.
     """
-    from praemia import envs
     from praemia.envs.registry import EXAMPLES
 
     if name is not None:
-        task, entry = envs.make(name), _env_entry(name)
+        task, entry = praemia.envs.make(name), _env_entry(name)
         text = "" if wants_json() else f"{_env_text(name, task)}\n\n{task.draw()}"
         emit(entry | {"propositions": list(task.machine.propositions)}, text)
         return
-    entries = [_env_entry(example) for example in envs.names()]
+    entries = [_env_entry(example) for example in praemia.envs.names()]
     sizes = [("×".join(f"{own[key]:,}" for key in SIZES[:-1]), f"{own['horizon']:,}") for own in entries]
     rows = [(own["name"], *size, aim) for own, size, aim in zip(entries, sizes, EXAMPLES.values(), strict=True)]
     table = Table(("name", "sizes", "horizon", "what to do"), rows).text(terminal_width())
     notes = "sizes: observations × actions × machine states\npraemia envs NAME shows one, with its picture"
-    emit({"environments": envs.names(), "entries": entries}, f"{table}\n{notes}")
+    emit({"environments": praemia.envs.names(), "entries": entries}, f"{table}\n{notes}")
 
 
 SIZES = ("observations", "actions", "machine_states", "horizon")
@@ -84,7 +80,7 @@ def _env_entry(name: str) -> dict[str, Any]:
     return {"name": task.name, **dict(zip(SIZES, sizes, strict=True)), "summary": summary}
 
 
-def _env_text(name: str, task: Task) -> str:
+def _env_text(name: str, task: praemia.Task) -> str:
     """Say in a few lines what a built-in task is."""
     from praemia.envs.registry import FAMILIES, parse_name
 
@@ -105,13 +101,12 @@ def learners_command(name: str | None) -> None:
 
     NAME may be file.py:Class too.
     """
-    from praemia import learners
 
     if name is not None:
         entry = describe_learner(name)
         emit(entry, _learner_text(entry))
         return
-    entries = [describe_learner(each) for each in learners.names()]
+    entries = [describe_learner(each) for each in praemia.learners.names()]
     rows = [(entry["name"], entry["summary"]) for entry in entries]
     table = Table(("learner", "what it does"), rows).text(terminal_width())
     emit({"learners": entries}, f"{table}\npraemia learners NAME shows one, with its parameters")

@@ -15,7 +15,7 @@ from praemia.errors import FileError, ParameterError, PraemiaError, unknown_name
 from praemia.experiments import BUILT_IN
 from praemia.experiments.experiment import Experiment, Group, distinct_names
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
-from praemia.experiments.schema import ClaimPart, ExperimentPart, GroupPart, LearnerPart, SettingPart, Variant
+from praemia.experiments.schema import ClaimPart, ExperimentPart, GroupPart, LearnerPart, SettingPart
 from praemia.files.resolving import looks_like_file
 from praemia.files.source import Source, parse_source, read_source, validate
 from praemia.learners.external import names_a_file
@@ -26,6 +26,7 @@ _RANGE = re.compile(r"\{([0-9]{1,9})\.\.([0-9]{1,9})\}")
 
 Place: TypeAlias = tuple[str | int, ...]  # in a file
 Choices: TypeAlias = Sequence[LearnerChoice]
+Row: TypeAlias = tuple[SettingPart, TaskText]  # all that the file says of a task, under the name that it has there
 
 
 class Changes(NamedTuple):
@@ -43,14 +44,6 @@ class Changes(NamedTuple):
 
 
 NOTHING = Changes()
-
-
-class Row(NamedTuple):
-    """A task of a group: all that the file says of it, the task, and the names by which a user may choose it."""
-
-    part: SettingPart
-    task: TaskText
-    names: set[str]
 
 
 def load_experiment(path: str | Path, changes: Changes = NOTHING, *, allow_code: bool = False) -> Experiment:
@@ -95,7 +88,7 @@ class _Reader:
         known = {name for *_, lists in parts for own in chain(*lists) for name in (own.title, own.name)}
         new = [LearnerChoice.of(name) for name in dict.fromkeys(self.changes.learners) if name not in known]
         groups = [self._group(*own, new) for own in parts]
-        known = {name for _, _, rows, _ in parts for row in rows for name in row.names}
+        known = {name for _, _, rows, _ in parts for item, task in rows for name in (item.task, task.name)}
         if names := [name for name in dict.fromkeys(self.changes.tasks) if name not in known]:
             path, first, _, lists = parts[0]
             lacking = dict.fromkeys(("against", "source", "episodes", "steps", "test_every"))
@@ -128,16 +121,18 @@ class _Reader:
             _require_distinct(choices)
         named = [c for c in choices if c in new or not {c.title, c.name}.isdisjoint(changes.learners)]
         playing = [choice.title for choice in (named if changes.learners else [*players, *yardsticks])]
-        lengths = [(row.task.digest, row.part.episodes, row.part.steps) for row in rows]
-        row_of = dict(zip(distinct_names([row.task.name for row in rows], lengths), rows, strict=True))
+        lengths = [(task.digest, item.episodes, item.steps) for item, task in rows]
+        row_of = dict(zip(distinct_names([task.name for _, task in rows], lengths), rows, strict=True))
         titles = [choice.title for choice in players], [choice.title for choice in choices]
         with self.source.at(*path, "tasks"):
-            _require_known("learner", chain.from_iterable(row.part.parameters for row in rows), titles[1])
+            _require_known("learner", chain.from_iterable(item.parameters for item, _ in rows), titles[1])
         written = {
-            "tasks": [row.part.model_copy(update={"task": name, "title": name}) for name, row in row_of.items()],
+            "tasks": [item.model_copy(update={"task": name, "title": name}) for name, (item, _) in row_of.items()],
             "learners": [*map(_written, players)],
             "others": [*map(_written, others)],
             "yardsticks": [*map(_written, yardsticks)],
+            "episodes": None,
+            "steps": None,
             "runs": changes.runs or part.runs or NUM_RUNS,
             "seed": part.seed or 0 if changes.seed is None else changes.seed,
             "claims": [
@@ -145,13 +140,13 @@ class _Reader:
             ],
         }
         return Group(
-            part.model_copy(update={**_without_variant("episodes", "steps"), **written}),
-            {(name, choice.title): _job(part, row, choice) for name, row in row_of.items() for choice in choices},
+            part.model_copy(update=written),
+            {(name, choice.title): _job(part, *row, choice) for name, row in row_of.items() for choice in choices},
             [
                 (name, title)
-                for name, row in row_of.items()
+                for name, (item, task) in row_of.items()
                 for title in playing
-                if not changes.tasks or not row.names.isdisjoint(changes.tasks)
+                if not changes.tasks or not {item.task, task.name}.isdisjoint(changes.tasks)
             ],
         )
 
@@ -191,8 +186,7 @@ class _Reader:
         episodes, steps = given[0] if given else (NUM_EPISODES, None)
         if self.changes.episodes is not None:
             episodes, steps = self.changes.episodes, None
-        whole = {**_without_variant(), "text": task.text, "episodes": episodes, "steps": steps}
-        return Row(part.model_copy(update=whole), task, {name, task.name})
+        return part.model_copy(update={"task": name, "text": task.text, "episodes": episodes, "steps": steps}), task
 
     def _task(self, name: str, part: SettingPart, group: GroupPart) -> TaskText:
         own = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in part.changes.items())
@@ -218,13 +212,8 @@ class _Reader:
             _require_known("task", part.on, rows)
             others = [title for title in players if title != part.of] if part.is_of_two else []
             whole = part.model_copy(update={"than": part.than or others, "on": part.on or [*rows]})
-            _require_regret(rows[name].task for name in whole.on)
+            _require_regret(rows[name][1] for name in whole.on)
         return whole
-
-
-def _without_variant(*keys: str) -> dict[str, None]:
-    """Return what leaves the changes of a task out of a part, which are written in its text, and other keys."""
-    return dict.fromkeys((*Variant.model_fields, *keys))
 
 
 def _written(choice: LearnerChoice) -> LearnerPart:
@@ -233,11 +222,11 @@ def _written(choice: LearnerChoice) -> LearnerPart:
     return LearnerPart(learner=choice.name, title=choice.title, origin=choice.origin or None, **parameters)
 
 
-def _job(group: GroupPart, row: Row, choice: LearnerChoice) -> Job:
+def _job(group: GroupPart, item: SettingPart, task: TaskText, choice: LearnerChoice) -> Job:
     """Return what a learner plays in a row, but for the seed."""
-    part, test_every = row.part, group.test_every if row.part.steps else None
-    learner = _adjusted(choice, part.parameters.get(choice.title))
-    return Job(row.task, learner, part.episodes, (), num_steps=part.steps, test_every=test_every)
+    learner = _adjusted(choice, item.parameters.get(choice.title))
+    test_every = group.test_every if item.steps else None
+    return Job(task, learner, item.episodes, (), num_steps=item.steps, test_every=test_every)
 
 
 def _require_known(what: str, names: Iterable[str], known: Collection[str]) -> None:

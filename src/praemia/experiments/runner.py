@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from praemia._support.activity import display, join_board, report_progress, shared_board
 from praemia._support.limits import usable_cores
@@ -40,7 +40,7 @@ from praemia.errors import (
     require_whole,
 )
 from praemia.experiments.jobs import Job, failures_named
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.files.atomic_io import read_bytes, require_inside
 from praemia.simulation import Run, simulate
 
@@ -51,32 +51,19 @@ QUIET = ("distributed", "distributed.client", "distributed.core", "tornado.appli
 AHEAD = 64  # jobs handed out at a time: enough to keep workers busy, few enough to stop quickly
 
 
-class Failure(NamedTuple):
-    """A job without a run: the learner's own code raised an error, or its plan cannot be played."""
-
-    job: Job
-    message: str
-    is_bad_plan: bool = False
-
-
-def perform(job: Job) -> Run | Failure:
-    """Run a job, in a worker. A failure is returned, not raised, so that no engine tries again."""
+def perform(job: Job) -> Run | PraemiaError:
+    """Run a job, in a worker. The failure of a learner is returned, not raised, so that no engine tries again."""
     try:
         learner = job.learner.make()
-        with (
-            failures_named(type(learner), job.learner.code),
-            report_progress(job.length) as on_progress,
-        ):
+        with failures_named(type(learner), job.learner.code), report_progress(job.length) as on_progress:
             length: dict[str, Any] = {
                 "num_episodes": job.num_episodes,
                 "num_steps": job.num_steps,
                 "test_every": job.test_every,
             }
             run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
-    except LearnerFailure as error:
-        return Failure(job, str(error))
-    except PlanError as error:
-        return Failure(job, str(error), is_bad_plan=True)
+    except (LearnerFailure, PlanError) as error:  # its own code raised an error, or its plan cannot be played
+        return error.with_traceback(None)
     return replace(
         run,
         parameters=dict(job.learner.parameters),
@@ -86,7 +73,7 @@ def perform(job: Job) -> Run | Failure:
     )
 
 
-def run_in_memory(jobs: list[Job], *, num_workers: int | None = None) -> tuple[list[Run], list[Failure]]:
+def run_in_memory(jobs: list[Job], *, num_workers: int | None = None) -> tuple[list[Run], list[PraemiaError]]:
     """Run jobs; return their runs in order, and the failures."""
     runs: list[Run] = []
     failures = _run(jobs, jobs, runs.append, num_workers, None)
@@ -96,13 +83,13 @@ def run_in_memory(jobs: list[Job], *, num_workers: int | None = None) -> tuple[l
 
 def run_into_store(
     jobs: list[Job],
-    store: Store,
+    store: StoredRuns,
     *,
     num_workers: int | None = None,
     address: str | None = None,
     shard: tuple[int, int] = (1, 1),
     keep_policies: bool = True,
-) -> list[Failure]:
+) -> list[PraemiaError]:
     """Run the jobs whose runs are missing from a store; return the failures.
 
     ``shard`` (i, n) with 1 ≤ i ≤ n takes every n-th job, starting with the i-th, for array jobs that share a folder.
@@ -123,12 +110,12 @@ def run_into_store(
 
 def _run(
     jobs: list[Job], todo: list[Job], keep: Callable[[Run], None], num_workers: int | None, address: str | None
-) -> list[Failure]:
+) -> list[PraemiaError]:
     """Do what is left of some jobs, in any order, and show how far they are.
 
     Each run is kept as soon as it is finished; the failures are returned.
     """
-    failures: list[Failure] = []
+    failures: list[PraemiaError] = []
     num_workers = require_whole("jobs", usable_cores() if num_workers is None else num_workers, 1, MAX_JOBS)
     is_here = address is None and num_workers == 1
     if address is not None:
@@ -138,7 +125,7 @@ def _run(
     with display() as progress:
         progress.start(jobs, todo)
 
-        def finish(job: Job, result: Run | Failure) -> None:
+        def finish(job: Job, result: Run | PraemiaError) -> None:
             if isinstance(result, Run):
                 keep(result)
             else:
@@ -154,7 +141,7 @@ def _run(
 
 
 def _run_in_workers(
-    todo: list[Job], finish: Callable[[Job, Run | Failure], None], num_workers: int, address: str | None
+    todo: list[Job], finish: Callable[[Job, Run | PraemiaError], None], num_workers: int, address: str | None
 ) -> None:
     """Work through a list on an engine; where workers die, what is left of it goes to new ones."""
     setbacks = 0
@@ -180,10 +167,10 @@ def _require_portable(job: Job) -> None:
         )
 
 
-def _drain(todo: list[Job], finish: Callable[[Job, Run | Failure], None], executor: Executor) -> None:
+def _drain(todo: list[Job], finish: Callable[[Job, Run | PraemiaError], None], executor: Executor) -> None:
     """Work through the list; a job leaves it when its result has been dealt with."""
     waiting = iter(list(todo))
-    running: dict[Future[Run | Failure], Job] = {}
+    running: dict[Future[Run | PraemiaError], Job] = {}
     while True:
         for job in waiting:
             running[executor.submit(perform, job)] = job

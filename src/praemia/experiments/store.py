@@ -20,30 +20,53 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, overload
 
-from praemia.errors import FileError, ParameterError, PraemiaError
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import FileError, ParameterError, PraemiaError, PraemiaWarning
 from praemia.experiments.experiment import Experiment
+from praemia.experiments.frames import curves_frame, runs_frame
 from praemia.experiments.jobs import Job, slug
 from praemia.experiments.loading import read_record
 from praemia.files.arrays import other_format
 from praemia.files.atomic_io import PARTIAL, TEXT, append, read_bytes, write_whole
 from praemia.simulation import Run
 
+if TYPE_CHECKING:
+    import pandas
+
 FORMAT = 4  # of the folder
 MARKER, RECORD, ABOUT, TIMES = "praemia-store.json", "experiment.json", "about.json", "times.csv"
 
 
-class Store:
-    """The runs kept in a folder.
+class StoredRuns:
+    """The runs in a folder, read on demand: iterate over them, or index them; ``load_runs`` opens a folder.
+
+    They are in the order of learner and what it played, then of seed and number; a slice is a list. Iteration leaves
+    damaged files out, with a warning; ``len`` counts all files, without reading them.
 
     Attributes
     ----------
     damaged : what is wrong with the files that could not be read so far; what they held is left out.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.cli import execute
+    >>> status = execute("run riverswim-3 --learner optimal --episodes 50 --runs 3 --out results --json".split())
+    ... # doctest: +ELLIPSIS
+    {...}
+    >>> runs = praemia.load_runs("results")
+    >>> len(runs), runs[0].learner, sum(run.num_episodes for run in runs)
+    (3, 'optimal', 150)
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,7 +75,7 @@ class Store:
         self._record: bytes | None = None  # written with the first run
 
     @classmethod
-    def create(cls, folder: str | Path) -> Store:
+    def create(cls, folder: str | Path) -> StoredRuns:
         """Open a store for writing; refuse a folder that holds anything else.
 
         A new folder is created with the first run, so a command that fails before leaves nothing behind.
@@ -69,7 +92,7 @@ class Store:
         return cls(path)
 
     @classmethod
-    def open(cls, folder: str | Path) -> Store:
+    def open(cls, folder: str | Path) -> StoredRuns:
         """Open an existing store."""
         if not isinstance(folder, str | os.PathLike):
             raise ParameterError(f"folder={folder!r}; expected the path of a folder that praemia wrote its results to")
@@ -151,12 +174,80 @@ class Store:
             with self._noting_damage(path):
                 yield self.load(path)
 
+    def __len__(self) -> int:
+        return len(self.files())
+
+    def __iter__(self) -> Iterator[Run]:
+        yield from self.runs()
+        for message in self.damaged.values():
+            warnings.warn(message, PraemiaWarning, stacklevel=2)
+
+    @overload
+    def __getitem__(self, number: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Run]: ...
+
+    def __getitem__(self, number: int | slice) -> Run | list[Run]:
+        files = self.files()[number]
+        return [self.load(path) for path in files] if isinstance(files, list) else self.load(files)
+
+    def __repr__(self) -> str:
+        return f"StoredRuns({len(self):,} in {str(self.folder)!r})"
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a data frame with a row for each run.
+
+        Its columns are task, title (the learner as it is shown), learner, parameters (as JSON), episodes, seed, run
+        (its number), stream (0 but for runs of a tuning), streams (the revision of the random streams), discount,
+        until_done, step_budget (0 where episodes were given), task_digest (distinguishes tasks of one name), digest
+        (ends the name of the run's folder), regret, optimal_value, mean_return, steps (in all episodes), plans, seconds
+        and praemia (the version). The columns up to digest identify a run. Unknown values are NaN: the time of a run,
+        if nobody noted it; regret and optimal_value on a black box.
+        """
+        return runs_frame(self)
+
+    def curves(self, episodes: Sequence[int] | NDArray[np.int64] | None = None) -> pandas.DataFrame:
+        """Return a data frame with a row for each point of each run's curves.
+
+        Parameters
+        ----------
+        episodes : numbers of episodes, such as [100, 1000]; those that a run did not play are left out. None: where the
+            regret bends, so that straight lines between the points are exact.
+
+        Returns
+        -------
+        The columns that identify a run, as in ``to_frame``, then episode, regret (NaN on a black box),
+        total_return (as it was sampled) and steps, all after so many episodes.
+        """
+        return curves_frame(self, episodes)
+
     @contextmanager
     def _noting_damage(self, path: Path) -> Iterator[None]:
         try:
             yield
         except PraemiaError as error:
             self.damaged[path] = str(error)
+
+
+def load_runs(folder: str | Path) -> StoredRuns:
+    """Open a folder of stored runs, such as ``praemia run … --out results`` writes.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.cli import execute
+    >>> command = "run riverswim-3 --learner optimal --episodes 50 --runs 2 --out results --json"
+    >>> status = execute(command.split())  # doctest: +ELLIPSIS
+    {...}
+    >>> runs = praemia.load_runs("results")
+    >>> frame = runs.to_frame()
+    >>> frame[["task", "learner", "seed", "run", "regret"]].to_dict("records")[1]
+    {'task': 'riverswim-3', 'learner': 'optimal', 'seed': 0, 'run': 1, 'regret': 0.0}
+    >>> runs.curves(episodes=[10, 50])["episode"].tolist()
+    [10, 50, 10, 50]
+    """
+    return StoredRuns.open(folder)
 
 
 def _place(path: Path) -> tuple[tuple[str, ...], list[str | int]]:

@@ -41,7 +41,7 @@ class Dataset:
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' if it ended the episode; labels : int64[E],
+    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' where the episode was over then; labels : int64[E],
         indices into ``label_sets``; counts : int64[E], positive — the transitions seen, in order. One (o, a, o') may
         have several labels, as in a black box with ``encode``.
     first_counts : int64[O], how often an episode began in each observation.

@@ -38,7 +38,7 @@ class ExploredPlan:
         smallest return of the machine from then on.
     alpha : an upper bound on the gap to the best plan in p̂.
     certificate : the proven upper bound on the gap to the optimum of the true environment.
-    dataset : the data it was made from.
+    dataset : what it was made from.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples

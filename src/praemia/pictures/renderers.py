@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-import math
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
+
+import numpy as np
 
 from praemia.errors import require
 from praemia.pictures.colours import PAPER, with_dark_rules
@@ -130,24 +131,16 @@ def _paint_line(brush: Any, item: Line) -> None:
         brush.ellipse((x - half, y - half, x + half, y + half), fill=item.colour)
 
 
-def _dashes(item: Line) -> list[list[Point]]:
-    """Return the marks of a dashed line."""
-    marks: list[list[Point]] = [[item.points[0]]]
-    place, left = 0, item.thickness * item.dash[0]
-    for start, end in pairwise(item.points):
-        length, done = math.dist(start, end), 0.0
-        while length - done > left:
-            done, place = done + left, place + 1
-            left = item.thickness * item.dash[place % len(item.dash)]
-            turn = (start[0] + (end[0] - start[0]) * done / length, start[1] + (end[1] - start[1]) * done / length)
-            if place % 2:
-                marks[-1].append(turn)
-            else:
-                marks.append([turn])
-        left -= length - done
-        if place % 2 == 0:
-            marks[-1].append(end)
-    return [mark for mark in marks if len(mark) > 1]
+def _dashes(item: Line) -> Iterator[list[Point]]:
+    """Yield the marks of a dashed line."""
+    points = np.array(item.points)
+    places = np.cumsum(np.hypot(*np.diff(points, axis=0, prepend=points[:1]).T))  # of the points, along the line
+    pattern = item.thickness * np.cumsum([0.0, *item.dash])
+    turns = (pattern[-1] * np.arange(1.0 + places[-1] // pattern[-1])[:, None] + pattern[:-1]).ravel()
+    for start, end in zip(turns[::2], np.minimum(turns[1::2], places[-1]), strict=True):
+        along = [start, *places[(start < places) & (places < end)], end]
+        if start < end:
+            yield list(zip(*(np.interp(along, places, own).tolist() for own in points.T), strict=True))
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import singledispatch
 
 from praemia._support.text_tables import Table, plural
@@ -17,67 +16,62 @@ from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 
 MAX_SOLVED = 10**8  # sums of a backward induction: about a second
+NO_PICTURES: Mapping[str, Callable[[], Drawing]] = {}
 
 
-@dataclass(frozen=True)
-class Card:
-    """What is shown of an object: a title, facts, tables, and pictures by their descriptions.
+def card(
+    title: str,
+    facts: Sequence[str] = (),
+    pictures: Mapping[str, Callable[[], Drawing]] = NO_PICTURES,
+    tables: Sequence[Table] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """Return a card as a piece of HTML that needs nothing but itself; pictures are given by their descriptions.
 
     A picture that needs a package that is missing, or that would be too large, is replaced by the reason.
     """
-
-    title: str
-    facts: Sequence[str] = ()
-    pictures: Mapping[str, Callable[[], Drawing]] = field(default_factory=dict)
-    tables: Sequence[Table] = ()
-    notes: Sequence[str] = ()
-
-    @property
-    def html(self) -> str:
-        """The card as a piece of HTML that needs nothing but itself."""
-        pictures, notes = [], list(self.notes)
-        for alt, draw in self.pictures.items():
-            try:
-                pictures.append((alt, address(draw())))
-            except (MissingExtraError, SizeError) as error:
-                notes.append(f"no picture: {error}")
-        parts = {"title": self.title, "facts": self.facts, "tables": self.tables}
-        return render_page("card.html.j2", **parts, pictures=pictures, notes=notes).decode()
+    drawn, notes = [], [*notes]
+    for alt, draw in pictures.items():
+        try:
+            drawn.append((alt, address(draw())))
+        except (MissingExtraError, SizeError) as error:
+            notes.append(f"no picture: {error}")
+    return render_page("card.html.j2", title=title, facts=facts, pictures=drawn, tables=tables, notes=notes).decode()
 
 
 @singledispatch
-def card_of(item: object) -> Card:
+def card_of(item: object) -> str:
     """Return what a notebook shows of an object."""
     raise TypeError(f"a {type(item).__name__} has no card")
 
 
 @card_of.register
-def _task(task: Task) -> Card:
+def _task(task: Task) -> str:
     facts = task.sizes
     if task.max_steps * task.num_machine_states * len(task.mdp.probs) <= MAX_SOLVED:
         facts.append(f"optimal value {solve(task, keep_values=False).value:.4g}")
     pictures = {"the task": lambda: task.draw(), "its machine": lambda: task.machine.draw()}
-    return Card(task.name, facts, pictures)
+    return card(task.name, facts, pictures)
 
 
 @card_of.register
-def _machine(machine: RewardMachine) -> Card:
+def _machine(machine: RewardMachine) -> str:
     kind, rewards = "deterministic" if machine.is_deterministic else "probabilistic", machine.mean_rewards
     facts = [*machine.sizes, f"mean rewards from {rewards[0]:.4g} to {rewards[-1]:.4g}"]
-    return Card(f"A {kind} reward machine", facts, {"the machine": lambda: machine.draw()})
+    return card(f"A {kind} reward machine", facts, {"the machine": lambda: machine.draw()})
 
 
 @card_of.register
-def _run(run: Run) -> Card:
+def _run(run: Run) -> str:
     facts = [plural(run.num_episodes, "episode"), plural(run.num_plans, "plan")]
     if run.optimal_value is None:
         facts.append(f"mean return {run.returns.mean():.4g}")
     else:
         facts.append(f"total regret {run.regret[-1]:.4g} ({'pathwise' if run.is_pathwise else 'exact'})")
         facts.append(f"last policy: value {run.plan_values[-1]:.4g} of {run.optimal_value:.4g}")
-    return Card(f"{run.title} on {run.task}", facts, {"the run": lambda: run_figure(run)})
+    return card(f"{run.title} on {run.task}", facts, {"the run": lambda: run_figure(run)})
 
 
 @card_of.register
-def _table(table: Table) -> Card:
-    return Card("", tables=[table])
+def _table(table: Table) -> str:
+    return card("", tables=[table])

@@ -1,4 +1,4 @@
-"""Draw charts: on a page, whose style sheet has the colours for light and for dark, and as drawings of their own.
+"""Draw charts, in layers: on a page and as drawings of their own. Colours are those of light pages, as in all drawings.
 
 On a page the box of the curves and the scales of the axes stand in the element (``data-box``; ``data-x``, ``data-y``:
 log or linear, and the two ends), so the page's script can read the values under the pointer.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,21 +27,9 @@ WIDTH, HEIGHT = 280, 176
 LEFT, RIGHT, TOP, BOTTOM = 36, 8, 6, 30
 MIN_TICKS, TICK_GAP = 5, 40
 STROKE, LETTERS = 1.8, 11.0
+BAND = "2b"  # the opacity of a band
 NARROW = 4.0  # below this quotient of its ends, a log axis has the ticks of a linear one
 PUBLISHED_HEIGHT = 1.06  # of the marks of published figures: above the curves
-
-
-class Ink(NamedTuple):
-    """The colours of a chart: of its grid, of its texts, and of a learner's curve and its band."""
-
-    grid: str
-    text: str
-    curve: Callable[[Style], str]
-    band: Callable[[Style], str]
-
-
-ON_PAGE = Ink("var(--line)", "var(--soft)", lambda _: "var(--own)", lambda _: "var(--band)")
-ON_PAPER = Ink(GRID, GREY, lambda style: style.on_light, lambda style: f"{style.on_light}2b")
 
 
 class Layer(NamedTuple):
@@ -115,16 +103,16 @@ def _log_ticks(first: float, last: float, limit: int) -> list[float]:
     return inside
 
 
-def chart_layers(chart: Chart, style_of: Mapping[str, Style], ink: Ink, plane: Plane) -> Iterator[Layer]:
+def chart_layers(chart: Chart, style_of: Mapping[str, Style], plane: Plane) -> Iterator[Layer]:
     """Draw a chart, without its title; the first polyline of a learner is its curve."""
-    yield Layer([*_grid(chart, plane, ink)])
+    yield Layer([*_grid(chart, plane)])
     for curve in reversed(chart.curves):  # the first learner lies on top
-        yield Layer([*_curve(curve, chart, style_of[curve.title], ink, plane)], curve.title)
+        yield Layer([*_curve(curve, chart, style_of[curve.title], plane)], curve.title)
     if chart.has_guide:
-        yield Layer(_guide(plane, ink))
+        yield Layer(_guide(plane))
     for title, value in chart.published.items():
         x, y = plane.point(value, PUBLISHED_HEIGHT)
-        colour = ink.curve(style_of[title]) if title in style_of else ink.text
+        colour = style_of[title].on_light if title in style_of else GREY
         triangle = Line(((x - 4, y - 3), (x + 4, y - 3), (x, y + 4)), colour)
         yield Layer([triangle], title, f"{title}: {value:,g}")
 
@@ -135,30 +123,26 @@ def chart_svg(chart: Chart, style_of: Mapping[str, Style]) -> Markup:
     label = escape(f"{chart.up} over {chart.across}" + (f": {chart.title}" if chart.title else ""))
     box = f'data-box="{LEFT} {TOP} {across.pixels} {up.pixels}" data-x="{across}" data-y="{up}"'
     drawn = []
-    for layer in chart_layers(chart, style_of, ON_PAGE, plane):
+    for layer in chart_layers(chart, style_of, plane):
         inside = "".join(map(element, layer.items))
-        colour = style_of[layer.title].colour if layer.title in style_of else ""
         if layer.tip:
-            inside = f'<g class="published {colour}"><title>{escape(layer.tip)}</title>{inside}</g>'
+            inside = f"<g><title>{escape(layer.tip)}</title>{inside}</g>"
         elif layer.title:
-            inside = f'<g class="{colour}" data-learner="{escape(layer.title)}">{inside}</g>'
+            inside = f'<g data-learner="{escape(layer.title)}">{inside}</g>'
         drawn.append(inside)
-    start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" {box}>'
+    start = f'<svg class="chart praemia" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" {box}>'
     return Markup(start + "".join(drawn) + "</svg>")
 
 
-def key_line(style: Style, ink: Ink) -> Line:
+def key_line(style: Style) -> Line:
     """Return a piece of a learner's line, for a legend."""
-    return Line(((0.0, 4.0), (30.0, 4.0)), ink.curve(style), STROKE, style.dash)
+    return Line(((0.0, 4.0), (30.0, 4.0)), style.on_light, STROKE, style.dash)
 
 
 def plots(charts: Sequence[Chart], style_of: Mapping[str, Style]) -> dict[str, Any]:
     """Return what a page shows: the legend, titles with a piece of their lines; and each chart with its drawing."""
-    start = '<svg class="{}" viewBox="0 0 30 8" width="30" height="8">'
-    legend = [
-        (title, Markup(start.format(style.colour) + element(key_line(style, ON_PAGE)) + "</svg>"))
-        for title, style in style_of.items()
-    ]
+    start = '<svg class="praemia" viewBox="0 0 30 8" width="30" height="8">'
+    legend = [(title, Markup(start + element(key_line(style)) + "</svg>")) for title, style in style_of.items()]
     return {"legend": legend, "panels": [(chart, chart_svg(chart, style_of)) for chart in charts]}
 
 
@@ -182,21 +166,21 @@ def _axis(values: NDArray[np.float64], pixels: int, is_log: bool, margin: float)
     return Ruler(first, max(last, 2.0 * first), pixels, True)
 
 
-def _grid(chart: Chart, plane: Plane, ink: Ink) -> Iterator[Item]:
+def _grid(chart: Chart, plane: Plane) -> Iterator[Item]:
     """Draw lines and ticks at round values, and say what the axes measure."""
     across, up = plane
     right, bottom = LEFT + across.pixels, TOP + up.pixels
     ticks = sorted({x for curve in chart.curves for x in curve.x.tolist()}) if chart.has_points else across.ticks()
     for value, place in zip(ticks, across.places(np.array(ticks)).tolist(), strict=True):
-        yield Line(((LEFT + place, TOP), (LEFT + place, bottom)), ink.grid, 1.0)
+        yield Line(((LEFT + place, TOP), (LEFT + place, bottom)), GRID, 1.0)
         anchor = "end" if place > across.pixels - 12 else "middle"
-        yield Text(LEFT + place, bottom + 8, short(value), LETTERS, ink.text, anchor=anchor)
+        yield Text(LEFT + place, bottom + 8, short(value), LETTERS, GREY, anchor=anchor)
     values = up.ticks()
     for value, place in zip(values, up.places(np.array(values)).tolist(), strict=True):
-        yield Line(((LEFT, bottom - place), (right, bottom - place)), ink.grid, 1.0)
-        yield Text(LEFT - 4, bottom - place, short(value), LETTERS, ink.text, anchor="end")
-    yield Text(right, bottom + TOP + 16, f"{chart.across} →", LETTERS, ink.text, anchor="end")
-    yield Text(LEFT, bottom + TOP + 16, f"↑ {chart.up}", LETTERS, ink.text)
+        yield Line(((LEFT, bottom - place), (right, bottom - place)), GRID, 1.0)
+        yield Text(LEFT - 4, bottom - place, short(value), LETTERS, GREY, anchor="end")
+    yield Text(right, bottom + TOP + 16, f"{chart.across} →", LETTERS, GREY, anchor="end")
+    yield Text(LEFT, bottom + TOP + 16, f"↑ {chart.up}", LETTERS, GREY)
 
 
 def short(value: float) -> str:
@@ -206,26 +190,26 @@ def short(value: float) -> str:
     return f"{value:,g}" if value == int(value) else f"{value:g}"
 
 
-def _curve(curve: Curve, chart: Chart, style: Style, ink: Ink, plane: Plane) -> Iterator[Item]:
+def _curve(curve: Curve, chart: Chart, style: Style, plane: Plane) -> Iterator[Item]:
     """Draw a band, the line, and points with their bars."""
     if curve.ends is not None and not chart.has_points and not chart.is_log_up:
         low, high = curve.ends
         there = plane.points(curve.x, high)
-        yield Line((*there, *reversed(plane.points(curve.x, low))), ink.band(style))
+        yield Line((*there, *reversed(plane.points(curve.x, low))), f"{style.on_light}{BAND}")
     if len(points := plane.points(curve.x, curve.y)) > 0:
-        yield Line(points, ink.curve(style), STROKE, style.dash)
+        yield Line(points, style.on_light, STROKE, style.dash)
     if curve.ends is not None and chart.has_points:
         for x, y, low, high in zip(curve.x, curve.y, *curve.ends, strict=True):
             (place, bottom), (_, top) = (plane.point(x, end) for end in (low, high))
             if math.isfinite(low + high):
-                yield Line(((place, bottom), (place, top)), ink.curve(style), 1.6)
-            yield Area(*plane.point(x, y), 6.0, 6.0, ink.curve(style), is_round=True)
+                yield Line(((place, bottom), (place, top)), style.on_light, 1.6)
+            yield Area(*plane.point(x, y), 6.0, 6.0, style.on_light, is_round=True)
 
 
-def _guide(plane: Plane, ink: Ink) -> list[Item]:
+def _guide(plane: Plane) -> list[Item]:
     """Draw a short line of slope ½ in the corner below the curves."""
     low = 1.15 * plane.up.first
     ends = ((30.0, 1.0), (3.0, math.sqrt(10.0)))
     (left, bottom), end = (plane.point(plane.across.last / part, low * growth) for part, growth in ends)
-    text = Text(left - 3, bottom - 4, "√T", LETTERS, ink.text, anchor="end")
-    return [Line(((left, bottom), end), ink.text, 1.0, (1.0, 2.0)), text]
+    text = Text(left - 3, bottom - 4, "√T", LETTERS, GREY, anchor="end")
+    return [Line(((left, bottom), end), GREY, 1.0, (1.0, 2.0)), text]

@@ -5,7 +5,7 @@ Curves are means over runs; bands and bars are 95% intervals of the mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from praemia._support.text_tables import plural
 from praemia.simulation.run import Run
-from praemia.statistics.intervals import Floats, mean_band, mean_interval, sum_interval
+from praemia.statistics.intervals import Floats, Interval, mean_band, mean_interval, sum_interval
 from praemia.statistics.series import Series
 from praemia.statistics.steps import share_curve
 
@@ -66,14 +66,16 @@ def regret_charts(rows: Mapping[str, Sequence[Series]]) -> list[Chart]:
     for name, members in rows.items():
         task = members[0].loaded_task
         sizes = f"{task.num_observations} observations, {plural(task.max_steps, 'step')}" if task is not None else ""
-        charts.append(Chart(name, sizes, "episodes", "cumulative regret", [*map(_regret, members)]))
+        curves = [_curve(series, lambda run: run.regret, mean_interval) for series in members]
+        charts.append(Chart(name, sizes, "episodes", "cumulative regret", curves))
     return charts
 
 
-def _regret(series: Series) -> Curve:
+def _curve(series: Series, of: Callable[[Run], Floats], interval: Callable[[Floats], Interval]) -> Curve:
+    """Return the mean of what each run has after some episodes, with its intervals."""
     episodes = thinned(series.num_episodes)
-    mean, *ends = mean_band(series.curves(episodes))
-    return Curve(series.title, series.first.learner, episodes.astype(float), mean, (ends[0], ends[1]))
+    mean, low, high = mean_band(np.stack([of(run)[episodes - 1] for run in series.runs]), interval)
+    return Curve(series.title, series.first.learner, episodes.astype(float), mean, (low, high))
 
 
 def on_log_axes(chart: Chart) -> Chart:
@@ -118,14 +120,10 @@ def return_chart(run: Run) -> Chart:
 
 def returns_chart(members: Sequence[Series]) -> Chart:
     """Return the moving means of the returns of several learners: means over runs with their intervals."""
-    curves = []
-    for series in members:
-        episodes = thinned(series.num_episodes)
-        columns = np.stack([moving_mean(run.returns)[episodes - 1] for run in series.runs]).T
-        intervals = [sum_interval(column[None], [1]) for column in columns]
-        mean, low, high = np.array([(own.estimate, own.low, own.high) for own in intervals]).T
-        ends = None if np.isnan(low).any() else (low, high)
-        curves.append(Curve(series.title, series.first.learner, episodes.astype(float), mean, ends))
+    curves = [
+        _curve(series, lambda run: moving_mean(run.returns), lambda values: sum_interval(values[None], [1]))
+        for series in members
+    ]
     note = f"mean of the last {window(members[0].num_episodes)}"
     return Chart(members[0].task, note, "episodes", "return", curves)
 

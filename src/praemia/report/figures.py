@@ -6,7 +6,7 @@ from praemia._support.text_tables import Table, number
 from praemia.pictures.colours import GREY
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.scene import Scene, Text, beside, flow, label, page
-from praemia.report.chart_svg import LEFT, LETTERS, ON_PAPER, TOP, chart_axes, chart_layers, key_line
+from praemia.report.chart_svg import LEFT, LETTERS, TOP, chart_axes, chart_layers, key_line
 from praemia.report.charts import Chart, regret_charts, return_chart
 from praemia.report.styles import styles
 from praemia.simulation.run import Run
@@ -32,15 +32,13 @@ def chart_figure(chart: Chart, title: str) -> Drawing:
 def _scene(chart: Chart, title: str) -> Scene:
     style_of = styles((curve.title, curve.learner) for curve in chart.curves)
     plane = across, up = chart_axes(chart, WIDTH, HEIGHT)
-    items = [item for layer in chart_layers(chart, style_of, ON_PAPER, plane) for item in layer.items]
+    items = [item for layer in chart_layers(chart, style_of, plane) for item in layer.items]
     # Each last value stands beside the end of its curve, pushed apart where they would touch.
     right, y = LEFT + across.pixels, TOP + up.pixels + LABEL_GAP
     for curve in sorted(chart.curves, key=lambda curve: float(curve.y[-1])):
         end = float(curve.y[-1])
         y = min(TOP + up.pixels - float(up.places(curve.y[-1:])[0]), y - LABEL_GAP)
         items.append(Text(right + 6, y, number(end), LETTERS, style_of[curve.title].on_light))
-    keys = [
-        beside([Scene(30, 8, (key_line(style, ON_PAPER),)), label(name, 12)], 6) for name, style in style_of.items()
-    ]
+    keys = [beside([Scene(30, 8, (key_line(style),)), label(name, 12)], 6) for name, style in style_of.items()]
     heading = label("  ".join(filter(None, (chart.title, chart.note))), 12, GREY)
     return page(title, heading, Scene(WIDTH + 40, HEIGHT, tuple(items)), flow(keys, WIDTH, 18))

@@ -12,7 +12,7 @@ from typing import Any
 
 from praemia._support.text_tables import Table, are, plural
 from praemia.experiments.jobs import Job, slug
-from praemia.experiments.store import RECORD, Store
+from praemia.experiments.store import RECORD, StoredRuns
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.report.chart_svg import plots
@@ -29,30 +29,32 @@ from praemia.report.tables import (
     ratios_to_reference,
     reference_of,
     regret_note,
-    returns_table,
     summary_table,
 )
 from praemia.statistics.claims import ANALYSES, MAX_RUNS, MIN_RUNS, Verdict, check_claims
 from praemia.statistics.measures import Scale
-from praemia.statistics.series import Contents, Series, Study, read_folder
+from praemia.statistics.series import Series, Study, read_folder
 
+REGRETS_CHART_NOTE = "On linear axes, bands are 95% intervals of the mean."
+VALUES_CHART_NOTE = "Medians over runs. Triangles are published figures, by their own criterion."
+RETURNS_CHART_NOTE = "Moving means of the returns, over runs, with their 95% intervals."
 MAX_SPREAD = 30.0  # of final regrets on linear axes: below one that is higher, the others cannot be told apart
 MAX_PANELS = 24  # tasks: a report has at most some megabytes
 MAX_PAIRS = 2_000
 MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
-def write_report(store: Store, path: Path, contents: Contents | None = None) -> None:
-    """Write the report on all runs of a folder; ``contents`` are these, where they have been read already."""
-    contents, experiment = contents or read_folder(store), store.experiment()
+def write_report(store: StoredRuns, path: Path, groups: Sequence[Study] | None = None) -> None:
+    """Write the report on all runs of a folder; ``groups`` are these, where they have been read already."""
+    groups, experiment = read_folder(store) if groups is None else groups, store.experiment()
     title = "What the runs in this folder say" if experiment is None else experiment.title
-    write_whole(path, _report(*contents, title, list(store.damaged.values())), within=path.parent)
+    write_whole(path, _report(groups, title, list(store.damaged.values())), within=path.parent)
 
 
-def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damaged: Sequence[str]) -> bytes:
+def _report(groups: Sequence[Study], title: str, damaged: Sequence[str]) -> bytes:
     verdicts = [check_claims(study) for study in groups]
-    known = [series for study in groups for series in study.series.values()]
-    members = [*known, *boxes]
+    members = [series for study in groups for series in study.series.values()]
+    known = [series for series in members if series.first.optimal_value is not None]
     runs = {(Job.of(series.first).digest, run.seed) for series in members for run in series.runs}
     reference = reference_of(groups[0]) if groups and groups[0].learners else ""
     return render_page(
@@ -61,29 +63,19 @@ def _report(groups: Sequence[Study], boxes: Sequence[Series], title: str, damage
         num_runs=len(runs),
         num_learners=len({series.title for series in members}),
         num_tasks=len({(series.task, series.first.task_text) for series in members}),
-        notes=[regret_note(known)] * bool(known) + [RETURNS_NOTE] * bool(boxes),
+        notes=[regret_note(known)] * bool(known) + [RETURNS_NOTE] * (len(known) < len(members)),
         damaged=damaged,
         verdicts=_by_source([own for part in verdicts for own in part]),
         reference=reference,
         forest_of_ratios=_ratios(groups[0], reference) if groups else None,
         colours={title: style.colour for title, style in styles(groups[0].players.items()).items()} if groups else {},
         sections=[_section(*pair) for pair in zip(groups, verdicts, strict=True)],
-        returns=_returns(boxes) if boxes else None,
         tasks=_tasks(groups),
         made=_made(members),
         record=RECORD,
         rules={"min_runs": MIN_RUNS, "most_runs": MAX_RUNS, "analyses": ANALYSES},
         script=resource("report.js"),
     )
-
-
-def _returns(boxes: Sequence[Series]) -> dict[str, Any]:
-    """Return what learners earned in black boxes, where no regret is known: curves and a table."""
-    tasks: dict[str, list[Series]] = {}
-    for series in boxes:
-        tasks.setdefault(series.task, []).append(series)
-    style_of = styles((own.title, own.first.learner) for own in boxes)
-    return {"curves": plots([*map(returns_chart, tasks.values())], style_of), "table": returns_table(boxes)}
 
 
 def _by_source(verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
@@ -112,7 +104,7 @@ def _shown(study: Study) -> dict[str, list[Series]]:
 
 def _ratios(study: Study, reference: str) -> Forest | None:
     """Return the ratios of regrets task by task, or over the kinds of many tasks."""
-    if not reference or study.group.has_steps:
+    if not reference or study.is_of_boxes or study.group.has_steps:
         return None
     if not has_kinds(study):
         return ratio_forest(_shown(study), reference)
@@ -122,17 +114,19 @@ def _ratios(study: Study, reference: str) -> Forest | None:
 
 
 def _curves(study: Study) -> dict[str, Any]:
-    """Return the regret over episodes on linear and on log–log axes, or the value of plans over steps."""
+    """Return the regret over episodes on linear and on log–log axes, the value of plans over steps, or returns."""
     rows, style_of = _shown(study), styles(study.players.items())
-    left_out = len(study.rows) - len(rows)
+    shown: dict[str, Any] = {"scale": "", "left_out": len(study.rows) - len(rows)}
+    if study.is_of_boxes:
+        return shown | plots([*map(returns_chart, rows.values())], style_of) | {"note": RETURNS_CHART_NOTE}
     if study.group.has_steps:
         published = {name: part.published for name, part in study.group.tasks.items()}
-        return {**plots(value_charts(rows, published), style_of), "scale": "", "left_out": left_out}
+        return shown | plots(value_charts(rows, published), style_of) | {"note": VALUES_CHART_NOTE}
     charts = regret_charts(rows)
     is_steep = any(_spread([curve.y[-1] for curve in chart.curves]) > MAX_SPREAD for chart in charts)
     log_panels = plots([*map(on_log_axes, charts)], style_of)["panels"]
-    scale = "log" if is_steep else "linear"
-    return {**plots(charts, style_of), "log_panels": log_panels, "scale": scale, "left_out": left_out}
+    scale = {"scale": "log" if is_steep else "linear", "note": REGRETS_CHART_NOTE}
+    return shown | plots(charts, style_of) | scale | {"log_panels": log_panels}
 
 
 def _spread(ends: Sequence[float]) -> float:
@@ -143,7 +137,7 @@ def _spread(ends: Sequence[float]) -> float:
 def _section(study: Study, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return a group: what was claimed, the plot that answers its question, its curves, and its tables."""
     rows = study.rows
-    pairs = sum(len(members) * (len(members) - 1) // 2 for members in rows.values())
+    pairs = 0 if study.is_of_boxes else sum(len(members) * (len(members) - 1) // 2 for members in rows.values())
     against = study.group.part.against
     return {
         "anchor": slug(study.group.title).lower(),

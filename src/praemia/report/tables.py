@@ -14,7 +14,7 @@ from praemia.experiments.jobs import Job
 from praemia.statistics.claims import MIN_RUNS, TOO_FEW
 from praemia.statistics.intervals import CONFIDENCE, Interval, mean_interval, quotient_interval, sum_interval
 from praemia.statistics.measures import Scale, did_not_converge, ratio_by_kind, worst_shares
-from praemia.statistics.series import Series, Study, paired
+from praemia.statistics.series import Series, Study, paired, spread
 from praemia.statistics.steps import (
     LEARNED_SHARE,
     PLAYED_SHARE,
@@ -40,14 +40,42 @@ RETURNS_NOTE = "Returns in black boxes are sampled: these have no exact values."
 RETURNS = ("task", "learner", "runs", "episodes", "mean return", "std", "over the last tenth")
 
 
-def returns_of(series: Series) -> dict[str, Any]:
-    """Return what a learner earned per episode, in a black box, whose optimum is not known."""
-    means, last = [float(run.returns.mean()) for run in series.runs], max(1, series.num_episodes // 10)
-    return {
-        "return": means,
-        "return_mean": float(np.mean(means)),
-        "return_std": float(np.std(means, ddof=1)) if len(means) > 1 else None,
-        "late_return": float(np.mean([run.returns[-last:].mean() for run in series.runs])),
+def record(series: Series) -> dict[str, Any]:
+    """Return what there is to say of some runs as plain data; in a black box there is no regret."""
+    run, job, returns = series.first, Job.of(series.first), series.returns
+    facts = {
+        "task": series.task,
+        "learner": series.title,
+        "name": run.learner,
+        "parameters": run.parameters,
+        "episodes": series.num_episodes,
+        "step_budget": run.step_budget,
+        "seed": run.seed[0],
+        "discount": run.discount,
+        "until_done": run.until_done,
+        "task_digest": job.task.digest,
+        "digest": job.digest,
+        "runs": series.num_runs,
+        "steps": float(np.mean([own.steps.sum() for own in series.runs])),
+        "plans": series.num_plans,
+        "seconds": series.seconds,
+        "return": returns.tolist(),
+        "return_mean": float(returns.mean()),
+        "return_std": spread(returns),
+        "late_return": series.late_return,
+    }
+    if run.optimal_value is None:
+        return facts
+    regret = mean_interval(series.final)
+    steps_to = {"steps_to": steps_of(series)} if run.step_budget is not None else {}
+    return facts | {
+        "regret": series.final.tolist(),
+        "regret_mean": regret.estimate,
+        "regret_std": spread(series.final),
+        "low": regret.low,
+        "high": regret.high,
+        "late_slope": series.late_slope,
+        **steps_to,
     }
 
 
@@ -55,9 +83,7 @@ def returns_table(members: Iterable[Series]) -> Table:
     """Tabulate what learners earned in black boxes."""
     rows = []
     for series in members:
-        own = returns_of(series)
-        spread = math.nan if own["return_std"] is None else own["return_std"]
-        numbers = map(number, (own["return_mean"], spread, own["late_return"]))
+        numbers = map(number, (series.returns.mean(), spread(series.returns), series.late_return))
         rows.append((series.task, series.title, f"{series.num_runs:,}", f"{series.num_episodes:,}", *numbers))
     return Table(RETURNS, rows)
 
@@ -80,10 +106,9 @@ def summary_table(rows: Mapping[str, Sequence[Series]]) -> Table:
 def _summary(task: str, series: Series) -> tuple[str, ...]:
     value, low, high = _ends(mean_interval(series.final))
     others = map(number, (series.late_slope, float(series.final.max())))
-    plans = np.mean([run.num_plans for run in series.runs])
     sizes = (f"{series.num_runs:,}", f"{series.num_episodes:,}")
-    spread = number(series.spread)
-    return (task, series.title, *sizes, value, spread, low, high, *others, f"{plans:.0f}", number(series.seconds))
+    ends = (f"{series.num_plans:.0f}", number(series.seconds))
+    return (task, series.title, *sizes, value, number(spread(series.final)), low, high, *others, *ends)
 
 
 def clearly_lowest(members: Sequence[Series]) -> int | None:
@@ -181,6 +206,8 @@ def _steps_text(steps: Sequence[float], budget: int) -> str:
 
 def main_table(study: Study) -> Table:
     """Return the table that answers what a group asks."""
+    if study.is_of_boxes:
+        return returns_table(study.series.values())
     if study.group.has_steps:
         return steps_table(study)
     return standings_table(study) if has_kinds(study) else summary_table(study.rows)
@@ -188,6 +215,8 @@ def main_table(study: Study) -> Table:
 
 def explained(study: Study) -> str:
     """Explain the columns of the main table."""
+    if study.is_of_boxes:
+        return "Mean return per episode: over all episodes, and over the last tenth of them."
     if study.group.has_steps:
         shares = ", ".join(f"{share:g}" for share in SHARES)
         published = f" Published: {study.group.part.source}." if study.group.part.source else ""
@@ -211,34 +240,6 @@ def explained(study: Study) -> str:
         "Regret at the end of the runs: mean, standard deviation, 95% interval of the mean, from 4 runs on. A learner "
         "whose regret is lower than each other's on a task, by the 95% intervals of the ratios, is in bold."
     )
-
-
-def entries(study: Study) -> list[dict[str, Any]]:
-    """Return every cell of a group as plain data."""
-    return [*map(_entry, study.series.values())]
-
-
-def _entry(series: Series) -> dict[str, Any]:
-    run, regret, job = series.first, mean_interval(series.final), Job.of(series.first)
-    return {
-        "task": series.task,
-        "learner": series.title,
-        "parameters": run.parameters,
-        "episodes": series.num_episodes,
-        "step_budget": run.step_budget,
-        "seed": run.seed[0],
-        "discount": run.discount,
-        "until_done": run.until_done,
-        "task_digest": job.task.digest,
-        "digest": job.digest,
-        "runs": series.num_runs,
-        "regret": regret.estimate,
-        "low": regret.low,
-        "high": regret.high,
-        "std": series.spread,
-        "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
-        **({"steps": steps_of(series)} if run.step_budget is not None else {}),
-    }
 
 
 def regret_note(series: Iterable[Series]) -> str:

@@ -15,12 +15,9 @@ import numpy as np
 from praemia._support.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import (
-    EnvironmentFailure,
     ModelError,
     ParameterError,
-    PraemiaError,
     PraemiaWarning,
-    came_from_interrupt,
 )
 from praemia.kernels.counts import MachineCounts, add_row, add_transition, count_episode, count_step
 from praemia.kernels.play import note_plan, sample_action
@@ -75,7 +72,7 @@ class BoxWorld(World):
         self.compares = learner.asks_labels != "seen"
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
-        box.env.reset(seed=seed_of_box)
+        self._start(seed_of_box)
 
     def _tabulated(self) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
@@ -113,7 +110,7 @@ class BoxWorld(World):
     def _probe(self, seed: int) -> None:
         """Play a few random steps to see whether labels depend on ``info``."""
         actions, ended = np.random.default_rng(seed), True
-        self.box.env.reset(seed=seed)
+        self._start(seed)
         for _ in range(PROBED_STEPS):
             if ended:
                 o, shown = self._reset()
@@ -122,11 +119,19 @@ class BoxWorld(World):
             self._compare(o, a, z, label)
             o, ended = z, terminated or truncated
 
+    def _start(self, seed: int | None = None) -> Any:
+        """Reset the environment and return what it shows."""
+        try:
+            return self.box.env.reset(seed=seed)[0]
+        except Exception as error:  # whatever the user's code may raise
+            self._fail(error)
+
     def _reset(self) -> tuple[int, Any]:
         """Begin an episode; return the first observation as an index and as shown."""
+        observed = self._start()
         try:
-            return self.box.observe(self.box.env.reset()[0])
-        except Exception as error:  # whatever the user's code may raise
+            return self.box.observe(observed)
+        except Exception as error:
             self._fail(error)
 
     def _step(self, shown: Any, a: int) -> tuple[int, Any, Label, bool, bool]:
@@ -135,16 +140,13 @@ class BoxWorld(World):
         try:
             observed, _, terminated, truncated, info = self.box.env.step(action)
             z, shown_next = self.box.observe(observed)
-            return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
+            label = self.box.label(shown, action, shown_next, info)
+            return z, shown_next, label, bool(terminated), bool(truncated)
         except Exception as error:
             self._fail(error)
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
-        if isinstance(error, PraemiaError) or came_from_interrupt(error):
-            raise error
-        found = f"{type(error).__name__}: {error}"
-        raise EnvironmentFailure(f"{self.box.name!r} failed in episode {self.played}, from 0: {found}") from error
+        self.box.fail(error, f" in episode {self.played}, from 0")
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
@@ -221,7 +223,7 @@ class BoxWorld(World):
         return (o, m) if self._product is None else (o * self.num_machine_states + m, 0)
 
     def _is_over(self, ended: bool, m: int) -> bool:
-        """Return whether a step ends the episode for the learner; in a product also where the machine is done."""
+        """Tell whether a step ends the episode for the learner; in a product also where the machine is done."""
         return ended or (self._product is not None and m in self.box.done_states)
 
     def _act(self, h: int, o: int, m: int) -> int:

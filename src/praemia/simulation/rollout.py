@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from reprlib import repr as brief
@@ -15,6 +15,7 @@ from praemia._support.text_tables import Table, plural
 from praemia.envs.black_box import BlackBox
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, ParameterError, require, require_whole, visible
+from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
 from praemia.planning.sampled import Step, chooser, episode_seed, play
 from praemia.policies.agents import Agent
@@ -71,14 +72,17 @@ class Episode:
         label = format_label(set(step.label)) if step.label else ""
         return (str(step.step), place, action, label, f"{step.reward:g}", states[step.machine_state] + move)
 
-    def save(self, path: str | Path) -> None:
-        """Write the episode as a picture that moves, .gif: on the map of a task, or as the environment renders."""
+    def save(self, path: str | Path, on_progress: Callable[[int, int], None] | None = None) -> None:
+        """Write the episode as text, .txt, or as a picture that moves, .gif: on a task's map, or as a box renders."""
         from praemia.pictures.episodes import save_gif, save_images
 
-        if Path(path).suffix.lower() != ".gif":
-            raise ParameterError(f"cannot write {str(path)!r}; expected a file .gif")
-        if isinstance(self.task, Task):
-            save_gif(self, path)
+        suffix = Path(path).suffix.lower()
+        if suffix not in (".gif", ".txt"):
+            raise ParameterError(f"cannot write {str(path)!r}; expected a file .gif or .txt")
+        if suffix == ".txt":
+            write_whole(Path(path), f"{self}\n".encode())
+        elif isinstance(self.task, Task):
+            save_gif(self, path, on_progress)
         elif not self.images:
             raise ModelError(f'{self.task.name!r} renders no pixels; make the environment with render_mode="rgb_array"')
         else:
@@ -141,13 +145,21 @@ def _in_box(box: BlackBox, policy: Any, seed: int, unseen: Any) -> Episode:
 
     def watched(*situation: Any) -> Any:
         if renders:
-            images.append(small_image(box.env.render()))
+            images.append(_picture(box))
         return choose(*situation)
 
     steps = tuple(play(box, watched, episode_seed(seed, 0)))
     if renders:
-        images.append(small_image(box.env.render()))
+        images.append(_picture(box))
     return Episode(box, seed, steps, tuple(images))
+
+
+def _picture(box: BlackBox) -> Any:
+    """Return what the environment renders, as an image of few colours."""
+    try:
+        return small_image(box.env.render())
+    except Exception as error:  # whatever the user's code may raise
+        box.fail(error, " to render")
 
 
 def small_image(pixels: Any) -> Any:

@@ -114,7 +114,7 @@ def bonferroni_level(question: str, comparisons: int) -> float:
 
 def _check(claim: ClaimPart, study: Study) -> Verdict:
     measure = MEASURES[claim.measure]
-    cells = list(measure.cells(claim, study))
+    cells = measure.cells(claim, study)
     confidence = bonferroni_level(claim.question, len(cells))
     compared = [_compare(claim, own, study, confidence) for own in cells]
     evidence = tuple(item for item in compared if item is not None)
@@ -126,7 +126,7 @@ def _check(claim: ClaimPart, study: Study) -> Verdict:
     lower, null, upper = scales.pop()
     ends = {"lower": "-10%", "upper": "10%"} if scales else {"lower": f"{lower:.3g}", "upper": f"{upper:.3g}"}
     meaning = QUESTIONS[claim.question].meaning.format(null=null, **ends)
-    words = measure.claim.format(**_names(claim, [(task, claim.of) for task in reversed(claim.on)]))
+    words = measure.claim.format(**_names(claim, [(task, claim.of) for task in claim.on]))
     rule = f"{'every interval of' if len(cells) > 1 else 'the interval of'} {words} lies {meaning}"
     return Verdict(claim, held, why, confidence, rule, evidence, held is None and why != MISSING and not of_tasks)
 
@@ -136,12 +136,12 @@ def _null(claim: ClaimPart) -> float:
 
 
 def _names(claim: ClaimPart, cells: Sequence[Cell]) -> dict[str, str]:
-    """Return what stands in the texts of a measure; the first of the cells is on the last task."""
-    compared = [title for title in claim.than if any(title == own for _, own in cells)]
-    *others, last = compared or claim.than or [""]
-    tasks = plural(len({task for task, _ in cells}), "task")
-    than = f"{', '.join(others)} and {last}" if others else last
-    return {"of": claim.of, "than": than, "tasks": tasks, "last": cells[0][0], "first": cells[-1][0]}
+    """Return what stands in the texts of a measure."""
+    rows, columns = zip(*cells, strict=True)
+    *others, other = [title for title in claim.than if title in columns] or claim.than or [""]
+    than = f"{', '.join(others)} and {other}" if others else other
+    tasks = [task for task in claim.on if task in {*rows}]
+    return {"of": claim.of, "than": than, "tasks": plural(len(tasks), "task"), "first": tasks[0], "last": tasks[-1]}
 
 
 def _compare(claim: ClaimPart, cells: Sequence[Cell], study: Study, confidence: float) -> Evidence | None:

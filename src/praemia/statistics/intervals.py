@@ -12,7 +12,7 @@ covers the truth most reliably; ``benchmarks/interval_coverage.py`` prints how o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -110,9 +110,9 @@ def median_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interv
     return Interval(float(np.median(numbers)), float(ends.low), float(ends.high))
 
 
-def mean_band(curves: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats, Floats]:
+def mean_band(curves: Floats, interval: Callable[[Floats], Interval] = mean_interval) -> tuple[Floats, Floats, Floats]:
     """Return the mean of curves float64[n, E] and the two ends of its interval, each [E]; a few runs have none."""
-    intervals = [mean_interval(column, confidence) for column in curves.T]
+    intervals = [interval(column) for column in curves.T]
     mean, low, high = np.array([(own.estimate, own.low, own.high) for own in intervals]).reshape(-1, 3).T
     return (mean, mean, mean) if len(curves) < MIN_SAMPLE else (mean, low, high)
 

@@ -8,9 +8,9 @@ of rewards does not matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -196,53 +196,32 @@ def _not_converged(study: Study, cells: Sequence[Cell], confidence: float, null:
     return Sample(interval, Scale.around(null, 0.0), len(outcomes))
 
 
-# The cells of each comparison of a claim.
-
-
-def _each_task(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
-    return ([(task, claim.of), (task, other)] for task, other in product(claim.on, claim.than))
-
-
-def _each_step(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
-    for other, (smaller, larger) in product(claim.than, pairwise(claim.on)):
-        yield [(larger, other), (larger, claim.of), (smaller, other), (smaller, claim.of)]
-
-
-def _one_learner(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
-    return ([(task, claim.of)] for task in claim.on)
-
-
-def _all_tasks(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
-    others = [other for other in claim.than if other in study.learners]
-    return (list(product(claim.on, titles)) for titles in _columns(claim, others))
-
-
-def _first_and_last(claim: ClaimPart, study: Study) -> Iterator[list[Cell]]:
-    ends = [claim.on[place] for place in (-1, 0)]
-    return ([(task, title) for title in titles for task in ends] for titles in _columns(claim, claim.than))
-
-
-def _columns(claim: ClaimPart, others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the learner with each other one, or by itself where the measure is of one learner."""
-    return [(claim.of, other) for other in others] if claim.than else [(claim.of,)]
-
-
 class Measure(NamedTuple):
     """What a claim compares.
 
     Attributes
     ----------
-    cells : those of each comparison. take : how they are measured. null : the value to compare with, unless a claim
-        gives a threshold. claim, comparison : all of it, and one comparison.
+    tasks : of each comparison: a task, one and the next, the last and the first, or all of them. take : how its cells
+        are measured. null : the value to compare with, unless a claim gives a threshold.
+    claim, comparison : all of it, and one comparison, in words.
     words : what a comparison means that is above, level with, or below the null value.
     """
 
-    cells: Callable[[ClaimPart, Study], Iterator[list[Cell]]]
+    tasks: Literal["each", "steps", "ends", "all"]
     take: Callable[[Study, Sequence[Cell], float, float], Sample | None]
     null: float
     claim: str
     comparison: str
     words: tuple[str, str, str]
+
+    def cells(self, claim: ClaimPart, study: Study) -> list[list[Cell]]:
+        """Return the cells of each comparison: a learner with each other one, or by itself."""
+        on = claim.on
+        ends = (*on[-1:], *on[:1])
+        rows = {"each": [[task] for task in on], "steps": pairwise(on), "ends": [ends], "all": [on]}[self.tasks]
+        others = [other for other in claim.than if other in study.learners or self.tasks != "all"]
+        columns = [(claim.of, other) for other in others] if claim.than else [(claim.of,)]
+        return [list(product(tasks, titles)) for tasks in rows for titles in columns]
 
 
 _LOWER, _SIDES = ("{than} is lower", "level", "{of} is lower"), ("above", "at the threshold", "below")
@@ -255,15 +234,13 @@ _KINDS = "the ratio of regrets, {of} ÷ {than}, in which each kind of task count
 _WORST = "the worst run of {of} ÷ its mean, the median over tasks,"
 _STUCK, _STUCK_ON = "the share of runs of {of} that did not converge", "{of}: share of runs that did not converge, "
 MEASURES: dict[MeasureName, Measure] = {
-    "ratio": Measure(
-        _each_task, _quotient, 1.0, "the ratio of regrets, {of} ÷ {than},", "{last}: {of} ÷ {than}", _LOWER
-    ),
+    "ratio": Measure("each", _quotient, 1.0, "the ratio of regrets, {of} ÷ {than},", "{last}: {of} ÷ {than}", _LOWER),
     "difference": Measure(
-        _each_task, _sum, 0.0, "the difference of regrets, {of} − {than},", "{last}: {of} − {than}", _LOWER
+        "each", _sum, 0.0, "the difference of regrets, {of} − {than},", "{last}: {of} − {than}", _LOWER
     ),
-    "margin growth": Measure(_each_step, _sum, 0.0, _CHANGE, "{last} against {first}: {than} − {of}", _WIDER),
+    "margin growth": Measure("steps", _sum, 0.0, _CHANGE, "{last} against {first}: {than} − {of}", _WIDER),
     "size effect": Measure(
-        _first_and_last,
+        "ends",
         _quotient,
         1.0,
         "the regret of {of} on {last} ÷ that on {first}",
@@ -271,10 +248,10 @@ MEASURES: dict[MeasureName, Measure] = {
         _GROWS,
     ),
     "relative growth": Measure(
-        _first_and_last, _quotient, 1.0, _GROWTH, "{first} to {last}: growth of {of} ÷ growth of {than}", _FASTER
+        "ends", _quotient, 1.0, _GROWTH, "{first} to {last}: growth of {of} ÷ growth of {than}", _FASTER
     ),
-    "exponent": Measure(_one_learner, _exponent, 0.5, _EXPONENT, "{last}: α of {of}", ("faster", "as fast", "slower")),
-    "ratio by kind": Measure(_all_tasks, _by_kind, 1.0, _KINDS, "{of} ÷ {than}", _LOWER),
-    "worst run": Measure(_all_tasks, _worst_run, 1.0, _WORST, "{of}: worst run ÷ mean, median over {tasks}", _SIDES),
-    "not converged": Measure(_all_tasks, _not_converged, 0.0, _STUCK, _STUCK_ON + "over {tasks}", _SIDES),
+    "exponent": Measure("each", _exponent, 0.5, _EXPONENT, "{last}: α of {of}", ("faster", "as fast", "slower")),
+    "ratio by kind": Measure("all", _by_kind, 1.0, _KINDS, "{of} ÷ {than}", _LOWER),
+    "worst run": Measure("all", _worst_run, 1.0, _WORST, "{of}: worst run ÷ mean, median over {tasks}", _SIDES),
+    "not converged": Measure("all", _not_converged, 0.0, _STUCK, _STUCK_ON + "over {tasks}", _SIDES),
 }

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +20,13 @@ from praemia.errors import PraemiaError
 from praemia.experiments.experiment import Cell, Group, distinct_names
 from praemia.experiments.jobs import Job
 from praemia.experiments.schema import GroupPart, SettingPart
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.simulation import Run
 from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 
 ROUNDING = 1e-12  # of the value of an episode: what may be left of an episode's regret of 0 after summing up
-OTHERS = "Other runs in this folder"
+OTHERS, BOXES = "Other runs in this folder", "Returns in black boxes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +71,21 @@ class Series:
         """float64[R], the regret of each run at its end; NaN on a black box. Rounding errors are 0."""
         return np.array([_final_regret(run) for run in self.runs])
 
+    @cached_property
+    def returns(self) -> NDArray[np.float64]:
+        """float64[R], the mean return of each run."""
+        return np.array([run.returns.mean() for run in self.runs])
+
     @property
-    def spread(self) -> float:
-        """The standard deviation of the final regret over runs; NaN for a single one."""
-        return float(self.final.std(ddof=1)) if self.num_runs > 1 else float("nan")
+    def late_return(self) -> float:
+        """The mean return over the last tenth of the runs."""
+        last = max(1, self.num_episodes // 10)
+        return float(np.mean([run.returns[-last:].mean() for run in self.runs]))
+
+    @property
+    def num_plans(self) -> float:
+        """The mean number of plans."""
+        return sum(run.num_plans for run in self.runs) / self.num_runs
 
     def curves(self, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """float64[R, len(episodes)], the regret of each run after some numbers of episodes (1 … K)."""
@@ -117,6 +127,11 @@ class Study:
         return {title: names[title] for title in self.group.titles if title in names}
 
     @property
+    def is_of_boxes(self) -> bool:
+        """Whether the runs are in black boxes, where no regret is known."""
+        return any(own.first.optimal_value is None for own in self.series.values())
+
+    @property
     def learners(self) -> list[str]:
         """The titles of those that know nothing of p and have runs."""
         return [title for title in self.players if title not in self.group.yardsticks]
@@ -128,6 +143,11 @@ class Study:
         for (task, _), series in self.series.items():
             rows.setdefault(task, []).append(series)
         return rows
+
+
+def spread(values: NDArray[np.float64]) -> float:
+    """Return the standard deviation of numbers, one for each run; NaN for a single one."""
+    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
 
 
 def paired(members: Sequence[Series]) -> NDArray[np.float64]:
@@ -145,21 +165,12 @@ def series_of(runs: Iterable[Run]) -> list[Series]:
     return [Series.of(members) for members in groups.values()]
 
 
-class Contents(NamedTuple):
-    """The runs of a folder: by group, and after them all others; and those in black boxes, whose regret is unknown."""
-
-    studies: list[Study]
-    boxes: list[Series]
-
-
-def read_folder(store: Store) -> Contents:
-    """Read a folder, group by group as its experiment says."""
+def read_folder(store: StoredRuns) -> list[Study]:
+    """Read a folder, group by group as its experiment says; those without runs are left out."""
     runs, experiment = list(store.runs()), store.experiment()
     found = studies_of(runs, experiment.groups if experiment is not None else ())
-    boxes = series_of(sorted((run for run in runs if run.optimal_value is None), key=lambda run: (run.task, run.title)))
-    names = distinct_names([own.task for own in boxes], [Job.of(own.first).task.digest for own in boxes])
-    named = [replace(own, task=name) for own, name in zip(boxes, names, strict=True)]
-    return Contents([study for study in found if study.series], named)
+    boxes = [run for run in runs if run.optimal_value is None]
+    return [study for study in (*found, _other_study(boxes, BOXES)) if study.series]
 
 
 def studies_of(runs: Iterable[Run], groups: Sequence[Group]) -> list[Study]:
@@ -170,7 +181,7 @@ def studies_of(runs: Iterable[Run], groups: Sequence[Group]) -> list[Study]:
             jobs.setdefault(Job.of(run).digest, []).append(run)
     found = [_study(wanted, jobs) for wanted in groups]
     used = {id(run) for study in found for series in study.series.values() for run in series.runs}
-    return [*found, _other_study([run for own in jobs.values() for run in own if id(run) not in used])]
+    return [*found, _other_study([run for own in jobs.values() for run in own if id(run) not in used], OTHERS)]
 
 
 def _study(group: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
@@ -184,7 +195,7 @@ def _study(group: Group, runs: Mapping[str, Sequence[Run]]) -> Study:
     return Study(group, series)
 
 
-def _other_study(runs: Sequence[Run]) -> Study:
+def _other_study(runs: Sequence[Run], title: str) -> Study:
     """Make a row of each task, length, seed and revision of the random streams, and a column of each learner."""
     members = series_of(sorted(runs, key=lambda run: (run.task, run.seed)))
     jobs = [Job.of(own.first) for own in members]
@@ -193,12 +204,14 @@ def _other_study(runs: Sequence[Run]) -> Study:
     tasks = distinct_names([*map(_row_name, members)], [*zip(lengths, streams, strict=True)])
     players = [json.dumps({**job.learner.data, "title": ""}, sort_keys=True) for job in jobs]
     cells = [*zip(tasks, distinct_names([own.title for own in members], players), strict=True)]
-    part = GroupPart.model_construct(title=OTHERS, tasks=[SettingPart(task=name) for name in dict.fromkeys(tasks)])
+    part = GroupPart.model_construct(title=title, tasks=[SettingPart(task=name) for name in dict.fromkeys(tasks)])
     series = {cell: Series(own.runs, *cell) for cell, own in zip(cells, members, strict=True)}
     return Study(Group(part, dict(zip(cells, jobs, strict=True))), series)
 
 
 def _row_name(series: Series) -> str:
     run = series.first
+    if run.optimal_value is None:
+        return series.task
     name = f"{series.task}, {plural(series.num_episodes, 'episode')}, seed {run.seed[0]}"
     return name if run.rng_revision == RNG_REVISION else f"{name}, random streams {run.rng_revision}"

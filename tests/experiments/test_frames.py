@@ -16,10 +16,10 @@ from praemia import BlackBox, MachineBuilder, learners, load_runs, simulate
 from praemia.cli import execute
 from praemia.envs import riverswim
 from praemia.errors import FileError, ParameterError, PraemiaWarning
+from praemia.experiments.frames import KEYS, POINTS, RESULTS
 from praemia.experiments.jobs import Job, LearnerChoice, TaskText
-from praemia.experiments.store import Store
+from praemia.experiments.store import StoredRuns
 from praemia.files.writing import dump
-from praemia.statistics.frames import KEYS, POINTS, RESULTS
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 
@@ -27,11 +27,11 @@ pytest.importorskip("pandas")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return fill(Store.create(tmp_path_factory.mktemp("runs") / "store"), REGRETS, paper(num_runs=3))
+def store(tmp_path_factory: pytest.TempPathFactory) -> StoredRuns:
+    return fill(StoredRuns.create(tmp_path_factory.mktemp("runs") / "store"), REGRETS, paper(num_runs=3))
 
 
-def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: Store) -> None:
+def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: StoredRuns) -> None:
     frame = load_runs(store.folder).to_frame()
     assert list(frame.columns) == [*KEYS, *RESULTS]
     assert len(frame) == len(load_runs(store.folder)) == 9
@@ -45,7 +45,7 @@ def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: St
     assert (frame.seconds == 0.25).all()
 
 
-def test_runs_are_read_one_by_one_or_in_slices(store: Store, tmp_path: Path) -> None:
+def test_runs_are_read_one_by_one_or_in_slices(store: StoredRuns, tmp_path: Path) -> None:
     runs = load_runs(str(store.folder))
     assert [run.seed for run in runs] == [runs[number].seed for number in range(len(runs))]
     assert [run.seed for run in runs[0:2]] == [runs[number].seed for number in (0, 1)]
@@ -57,13 +57,13 @@ def test_runs_are_read_one_by_one_or_in_slices(store: Store, tmp_path: Path) -> 
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def played(tmp_path_factory: pytest.TempPathFactory) -> StoredRuns:
     """Return a store with real runs of two lengths, and one on a black box."""
     folder = tmp_path_factory.mktemp("played")
     for episodes in ("120", "300"):
         command = ["run", "riverswim-4", "--learner", "ucbvi-prm", "--episodes", episodes, "--runs", "2"]
         assert execute([*command, "--out", str(folder / "store")]) == 0
-    store = Store.open(folder / "store")
+    store = StoredRuns.open(folder / "store")
     machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
     lake = gymnasium.make("FrozenLake-v1")
     box = BlackBox(lake, lambda o, a, z, info: {"goal"} if z == 15 else set(), machine, 20)
@@ -71,7 +71,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def test_straight_lines_between_the_points_of_a_curve_are_the_exact_regret(played: Store) -> None:
+def test_straight_lines_between_the_points_of_a_curve_are_the_exact_regret(played: StoredRuns) -> None:
     frame = load_runs(played.folder).curves()
     for run in load_runs(played.folder):
         seed, number = (*run.seed, 0)[:2]
@@ -88,7 +88,7 @@ def test_straight_lines_between_the_points_of_a_curve_are_the_exact_regret(playe
             np.testing.assert_allclose(np.interp(every, mine.episode, mine.regret), run.regret, atol=1e-9)
 
 
-def test_curves_at_chosen_episodes_are_the_exact_regret_there(played: Store) -> None:
+def test_curves_at_chosen_episodes_are_the_exact_regret_there(played: StoredRuns) -> None:
     frame = load_runs(played.folder).curves([0, 1, 77, 200])
     tasks = frame[frame.task == "riverswim-4"]
     for run in load_runs(played.folder):
@@ -101,7 +101,7 @@ def test_curves_at_chosen_episodes_are_the_exact_regret_there(played: Store) -> 
 
 
 @pytest.mark.parametrize("curves", [False, True])
-def test_files_hold_what_frames_hold(played: Store, tmp_path: Path, curves: bool) -> None:
+def test_files_hold_what_frames_hold(played: StoredRuns, tmp_path: Path, curves: bool) -> None:
     path = tmp_path / "rows.csv"
     assert execute(["report", str(played.folder), "--csv", str(path), *(["--curves"] if curves else [])]) == 0
     runs = load_runs(played.folder)
@@ -117,7 +117,7 @@ def test_files_hold_what_frames_hold(played: Store, tmp_path: Path, curves: bool
 
 def test_no_two_runs_have_equal_keys(tmp_path: Path) -> None:
     """Tasks of one name differ in discount, until_done or their files; runs, in their budget, tests or learner file."""
-    store = Store.create(tmp_path / "store")
+    store = StoredRuns.create(tmp_path / "store")
     river, learner = TaskText.builtin("riverswim-3"), LearnerChoice.of("random")
     texts = "", "discount: 0.5\n", "until_done: true\n"
     jobs = [Job(TaskText(river.name, river.text + more), learner, 10, (0, 0)) for more in texts]
@@ -142,14 +142,14 @@ def test_no_two_runs_have_equal_keys(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_left_out_with_a_warning(tmp_path: Path) -> None:
-    store = fill(Store.create(tmp_path / "store"), REGRETS, paper(num_runs=1))
+    store = fill(StoredRuns.create(tmp_path / "store"), REGRETS, paper(num_runs=1))
     damaged = store.files()[0]
     damaged.write_bytes(damaged.read_bytes()[:100])
     with pytest.warns(PraemiaWarning, match=damaged.name):
         assert len(load_runs(store.folder).to_frame()) == 2
 
 
-def test_wrong_folders_and_episodes_are_refused(store: Store, tmp_path: Path) -> None:
+def test_wrong_folders_and_episodes_are_refused(store: StoredRuns, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such folder"):
         load_runs(tmp_path / "nowhere")
     with pytest.raises(ParameterError, match="folder=3; expected the path of a folder"):
@@ -160,7 +160,7 @@ def test_wrong_folders_and_episodes_are_refused(store: Store, tmp_path: Path) ->
 
 
 def test_seeds_of_any_size_are_written(tmp_path: Path) -> None:
-    seeds, store = [7, 2**63, 2**64], Store.create(tmp_path / "store")
+    seeds, store = [7, 2**63, 2**64], StoredRuns.create(tmp_path / "store")
     for seed in seeds:
         store.write(simulate(riverswim(3), learners.make("optimal"), 5, seed))
     frame = load_runs(store.folder).to_frame()
