@@ -81,7 +81,7 @@ def test_exploring_until_a_loss_ends_with_a_status_and_keeps_the_data(
     output = capsys.readouterr()
     assert ("not reached: after" in output.out) == bool(status)
     assert "likely loss (Bayesian, probability 0.95 under the posterior)" in output.out
-    assert output.err.startswith("100 episodes: likely loss ")
+    assert "\n100 episodes: likely loss " in f"\n{output.err}"  # progress may come before, on a slow machine
     assert execute([*explore, "--json"]) == status
     record = json.loads(capsys.readouterr().out)
     assert record["reached"] == (status == 0)
