@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 from gymnasium.spaces import Discrete
 from oracles import label_of
+from places import Places
 
 from praemia import BlackBox
 from praemia.tasks.task import Task
@@ -32,17 +33,11 @@ class Hidden(gymnasium.Env):
         return self.here, 0.0, False, False, {}
 
 
-class Still(gymnasium.Env):
+class Still(Places):
     """An environment in which nothing moves."""
 
     def __init__(self, num_observations: int = 2, num_actions: int = 2) -> None:
-        self.observation_space, self.action_space = Discrete(num_observations), Discrete(num_actions)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        return 0, 0.0, False, False, {}
+        super().__init__(num_observations, lambda place, action, rng: 0, num_actions)
 
 
 def hide(task: Task) -> BlackBox:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
+from places import Places
 
 import praemia
 from praemia import BlackBox, LabeledMDP, LabelRule, MachineBuilder, RewardMachine, Task
@@ -48,20 +48,11 @@ def arrival(reward: float = 1.0, *, still: float = 0.0, moving: float = 0.0) -> 
     return builder.edge("there", "true", "there", reward=still).build()
 
 
-class Line(gymnasium.Env[Any, Any]):
+class Line(Places):
     """The same line as a black box."""
 
-    observation_space = gymnasium.spaces.Discrete(LAST + 1)
-    action_space = gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place = 0
-        return self.place, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.place = min(self.place + int(action), LAST)
-        return self.place, 0.0, False, False, {}
+    def __init__(self) -> None:
+        super().__init__(LAST + 1, lambda place, action, rng: min(place + action, LAST))
 
 
 def box(machine: RewardMachine, *, until_done: bool = True) -> BlackBox:

@@ -71,7 +71,7 @@ def _backward(task: Task, choose: Any) -> list[dict[State, float]]:
         values.insert(0, {})
         for state in states:
             action_values = [
-                sum(p * (reward + after[target]) for p, reward, target in edges[state, a])
+                sum(p * (reward + task.discount * after[target]) for p, reward, target in edges[state, a])
                 for a in range(task.num_actions)
             ]
             values[0][state] = choose(h, state, action_values)
@@ -87,7 +87,7 @@ def action_probs(policy: Any, h: int, state: State, num_actions: int) -> list[fl
 
 
 def occupancy(task: Task, policy: Any) -> tuple[list[dict[State, float]], dict[tuple[int, int], float], float]:
-    """Return P(state at step h) for h = 0 … H, the expected visits to (o, a), and the expected return."""
+    """Return γ^h·P(state at step h) for h = 0 … H, the visits to (o, a) so weighted, and the expected return."""
     edges = product(task)
     steps = [defaultdict(float, start(task))]
     pairs: dict[tuple[int, int], float] = defaultdict(float)
@@ -98,7 +98,7 @@ def occupancy(task: Task, policy: Any) -> tuple[list[dict[State, float]], dict[t
             for a, chosen in enumerate(action_probs(policy, h, state, task.num_actions)):
                 pairs[state[1], a] += mass * chosen
                 for p, reward, target in edges[state, a]:
-                    after[target] += mass * chosen * p
+                    after[target] += task.discount * mass * chosen * p
                     total += mass * chosen * p * reward
         steps.append(after)
     return steps, pairs, total

@@ -42,7 +42,7 @@ SPOILED = {
     "row is doubled": ("[1, go,", "[0, go,", ":9: observation 0, action go: this pair already has a row"),
     "row is short": ("[1, go, {0: 1}]", "[1, go]", ":9:7: mdp.transitions[3]: a row is [observation, action,"),
     "row is empty": ("[1, go, {0: 1}]", "[1, go, {}]", ":9:15: mdp.transitions[3][2]: it should not be empty"),
-    "negative probability": ("0: 0.25", "0: -0.25", ":7:28: mdp.transitions[1][2].0: found -0.25; it must lie in"),
+    "negative probability": ("0: 0.25", "0: -0.25", ":7: observation 0, action go: probability -0.25; it must"),
     "probability is NaN": ("0: 0.25", "0: .nan", ":7:28: mdp.transitions[1][2].0: it should be a finite"),
     "probability is true": ("[1, go, {0: 1}]", "[1, go, {0: true}]", ":9:19: mdp.transitions[3][2].0: it should be"),
     "unknown observation": ("[1, go, {0: 1}]", "[1, go, {2: 1}]", ":9: observation 1, action go: unknown observ"),

@@ -36,6 +36,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "name of a learner is 3": lambda: praemia.learners.make(ANY or 3),
     "mdp=None; expected a LabeledMDP": lambda: praemia.Task(ANY, ANY, 3),
     "machine=None; expected a RewardMachine": lambda: praemia.Task(TASK.mdp, ANY, 3),
+    "machine=None; expected a Reward": lambda: TASK.with_machine(ANY),
     "weights with the sum 0": lambda: praemia.Reward.mixture([(0.0, praemia.Reward.of(1))]),
     "weights with the sum nan": lambda: praemia.Reward.mixture([(np.nan, praemia.Reward.of(1))]),
     "chance of noticing 'a' is 'b'": lambda: MACHINE.with_chance({"a": "b"}),
@@ -45,7 +46,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "failure_prob=None; expected a number": lambda: praemia.plan_from(DATA, TASK.machine, failure_prob=ANY),
     "failure_prob='x'; expected a number": lambda: for_trajectories(failure_prob="x"),
     "until_done='no'; expected True or False": lambda: lake(until_done="no"),
-    "labels= is for machines": lambda: for_trajectories(labels=lambda *_: {"x"}),
+    "labels have 3; expected LabelRules": lambda: DATA.with_labels(ANY or 3),
     "threads='x'": lambda: praemia.solve(TASK.with_discount(0.9).with_horizon(None), threads=ANY or "x"),
 }
 

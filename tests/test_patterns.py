@@ -88,6 +88,8 @@ def test_names_are_quoted_where_needed():
         patterns.visit_all,
         patterns.patrol,
         lambda: patterns.at_most("a", -1),
+        lambda: patterns.at_most("a", 10**30),
+        lambda: patterns.visit_all("a", None),
         lambda: patterns.respond_within("a", "b", 0.5),
         lambda: patterns.Pattern("F a", kind="formula"),
     ],

@@ -58,9 +58,9 @@ def test_the_machine_enters_through_the_logarithm_alone(sizes: tuple[int, ...]) 
     [
         *(
             ((*sizes, 0.05), "sizes must be at least 1")
-            for sizes in ((0, 2, 2, 5, 10), (2, 2, 2, 5, 0), (2, 2, -1, 5, 10))
+            for sizes in ((0, 2, 2, 5, 10), (2, 2, 2, 5, 0), (2, 2, -1, 5, 10), (2, None, 2, 5, 10))
         ),
-        *(((2, 2, 2, 5, 10, rho), "^failure_prob=") for rho in (0.0, 1.0, -0.5, float("nan"))),
+        *(((2, 2, 2, 5, 10, rho), "^failure_prob=") for rho in (0.0, 1.0, -0.5, float("nan"), None)),
     ],
 )
 def test_arguments_outside_their_ranges_are_refused(arguments: Any, message: str) -> None:
@@ -68,16 +68,9 @@ def test_arguments_outside_their_ranges_are_refused(arguments: Any, message: str
         regret_bound(*arguments)
 
 
-def test_bounds_grow_with_the_range_of_rewards() -> None:
-    unit, wide = (regret_bound(5, 2, 3, 10, 1000, reward_span=span) for span in (1.0, 3.0))
-    for term in ("leading", "model_error", "martingale", "trivial"):
-        assert getattr(wide, term) == pytest.approx(3.0 * getattr(unit, term))
-    assert regret_lower_bound(5, 2, 10, 1000, 3.0) == pytest.approx(3.0 * regret_lower_bound(5, 2, 10, 1000))
-
-
 def test_theorem_three_counts_search_episodes() -> None:
     iota = log(5 * 2 * 10 / (0.05 * 0.2))
     assert policy_search_episodes(5, 2, 10, 0.2) == pytest.approx(5**2 * 2 * 10**4 * iota**3 / 0.2)
-    for change in ({"significance": 0.0}, {"failure_prob": 1.0}, {"constant": 0.0}):
+    for change in ({"significance": 0.0}, {"failure_prob": 1.0}):
         with pytest.raises(ParameterError):
             policy_search_episodes(5, 2, 3, **({"significance": 0.1} | change))

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from praemia import learners as registry
 from praemia._support.activity import display
+from praemia._support.limits import MAX_RUNS
 from praemia._support.text_tables import Table, number, plural
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole, visible
 from praemia.experiments.frames import runs_frame
-from praemia.experiments.jobs import MAX_RUNS, Job, LearnerChoice, TaskText, default_title
+from praemia.experiments.jobs import Job, LearnerChoice, TaskText, default_title
 from praemia.experiments.runner import MAX_JOBS, run_in_memory
 from praemia.experiments.store import StoredRuns
 from praemia.files.writing import dump

@@ -19,6 +19,8 @@ __all__ = [
     "visit_in_order",
 ]
 
+MAX_LENGTH = 100_000  # of a pattern; machines have limits of their own
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -113,7 +115,7 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
     'G(call -> (answer | X (answer | X answer)))'
     """
     request, response = _names((request, response))
-    require_whole("steps", steps, 0)
+    require_whole("steps", steps, 0, MAX_LENGTH)
     text = response
     for _ in range(steps):
         text = f"({response} | X {text})"
@@ -129,7 +131,7 @@ def at_most(event: str, times: int) -> Pattern:
     >>> patterns.at_most("spill", 1).text
     '!F(spill & X F spill)'
     """
-    require_whole("times", times, 0)
+    require_whole("times", times, 0, MAX_LENGTH)
     return Pattern(f"!{_in_order(_names((event,)) * (times + 1))}", pay="each")
 
 
@@ -142,6 +144,6 @@ def _in_order(names: list[str]) -> str:
 
 
 def _names(events: tuple[str, ...]) -> list[str]:
-    if not events:
-        raise ParameterError("no event is given; expected at least one name")
+    if not events or not all(isinstance(event, str) for event in events):
+        raise ParameterError(f"events {events!r}; expected at least one name, each of them text")
     return [write_name(event) for event in events]

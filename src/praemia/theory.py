@@ -1,13 +1,14 @@
 """The paper's bounds as functions, each term under its name.
 
 T = K·H, ι = ln(6·M·O·A·T/ρ), M machine states. All are functions of sizes alone, for rewards in [0, 1]. Learners map
-the range of other rewards onto it (``praemia.machines.rewards``); regret and bounds have the factor ``reward_span``.
+the range of other rewards onto it: regret and bounds are then to be multiplied by the span (``machine.reward_range``).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from praemia.errors import ParameterError, require_fraction
 
@@ -62,7 +63,6 @@ def regret_bound(
     horizon: int,
     num_episodes: int,
     failure_prob: float = 0.05,
-    reward_span: float = 1.0,
 ) -> RegretBound:
     """Return Theorem 1's bound on the regret of UCBVI-PRM.
 
@@ -79,29 +79,25 @@ def regret_bound(
     >>> bound.is_vacuous
     False
     """
-    _require_positive(reward_span=reward_span)
     _require_sizes(num_observations, num_actions, num_machine_states, horizon, num_episodes)
-    if not 1e-12 <= failure_prob < 1.0:
+    if not isinstance(failure_prob, Real) or not 1e-12 <= failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number from 1e-12 to 1")
     num_steps = num_episodes * horizon
     iota = math.log(6.0 * num_machine_states * num_observations * num_actions * num_steps / failure_prob)
     return RegretBound(
-        leading=reward_span * 72.0 * iota * math.sqrt(horizon * num_observations * num_actions * num_steps),
-        model_error=reward_span * 2500.0 * horizon**2 * num_observations**2 * num_actions**1.5 * iota**2,
-        martingale=reward_span * 4.0 * horizon * math.sqrt(num_steps * iota),
-        trivial=reward_span * horizon * num_episodes,
+        leading=72.0 * iota * math.sqrt(horizon * num_observations * num_actions * num_steps),
+        model_error=2500.0 * horizon**2 * num_observations**2 * num_actions**1.5 * iota**2,
+        martingale=4.0 * horizon * math.sqrt(num_steps * iota),
+        trivial=horizon * num_episodes,
     )
 
 
-def regret_lower_bound(
-    num_observations: int, num_actions: int, horizon: int, num_episodes: int, reward_span: float = 1.0
-) -> float:
+def regret_lower_bound(num_observations: int, num_actions: int, horizon: int, num_episodes: int) -> float:
     """Return √(H·O·A·T): every learner's worst-case regret is at least a constant times this (the constant is unknown).
 
     Parameters
     ----------
     num_observations, num_actions, horizon, num_episodes : O, A, H and K, with T = K·H.
-    reward_span : the width of the range of rewards, a factor.
 
     Examples
     --------
@@ -110,31 +106,25 @@ def regret_lower_bound(
     200.0
     """
     _require_sizes(num_observations, num_actions, 1, horizon, num_episodes)
-    return reward_span * math.sqrt(horizon * num_observations * num_actions * num_episodes * horizon)
+    return math.sqrt(horizon * num_observations * num_actions * num_episodes * horizon)
 
 
 def _require_sizes(*sizes: int) -> None:
     for size in sizes:
-        if size < 1:
-            raise ParameterError(f"a size of {size}; sizes must be at least 1")
+        if not isinstance(size, Real) or not size >= 1:
+            raise ParameterError(f"a size of {size!r}; sizes must be at least 1")
 
 
 def policy_search_episodes(
-    num_observations: int,
-    num_actions: int,
-    horizon: int,
-    significance: float,
-    failure_prob: float = 0.05,
-    constant: float = 1.0,
+    num_observations: int, num_actions: int, horizon: int, significance: float, failure_prob: float = 0.05
 ) -> float:
-    """Return Theorem 3's N₀ = c·O²AH⁴ι₀³/δ, ι₀ = ln(OAH/(ρδ)): EULER's episodes for each observation.
+    """Return Theorem 3's O²AH⁴ι₀³/δ, ι₀ = ln(OAH/(ρδ)): EULER's episodes for each observation, but for a constant.
 
     Parameters
     ----------
     num_observations, num_actions, horizon : O, A and H.
     significance : δ, the probability below which the visits to an observation are insignificant.
     failure_prob : ρ.
-    constant : c, which the paper leaves open.
 
     Examples
     --------
@@ -143,14 +133,9 @@ def policy_search_episodes(
     True
     """
     _require_sizes(num_observations, num_actions, horizon)
-    _require_positive(significance=significance, constant=constant)
+    if not isinstance(significance, Real) or not 0.0 < significance < math.inf:
+        raise ParameterError(f"significance={significance!r}; expected a positive number")
     require_fraction("failure_prob", failure_prob)
     sizes = float(num_observations) * num_actions * horizon
     iota = max(1.0, math.log(sizes / (failure_prob * significance)))
-    return constant * num_observations**2 * num_actions * float(horizon) ** 4 * iota**3 / significance
-
-
-def _require_positive(**numbers: float) -> None:
-    for name, number in numbers.items():
-        if not 0.0 < number < math.inf:
-            raise ParameterError(f"{name}={number!r}; expected a positive number")
+    return num_observations**2 * num_actions * float(horizon) ** 4 * iota**3 / significance

@@ -315,6 +315,10 @@ def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: i
         simulate(box(encode=encode, num_observations=limit), learners.make("random"), 50)
 
 
+def test_edges_may_be_as_far_apart_as_numbers_go() -> None:
+    assert envs.cells(UNIT, [[-1.7e308, 0.5, 1.7e308], 2]).num_observations == 8
+
+
 def cells(space: Any, bins: Any) -> Any:
     return lambda: envs.cells(space, bins)
 

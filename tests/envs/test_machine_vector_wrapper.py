@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Dict, Discrete, Tuple
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array
+from gymnasium.wrappers.vector import DictInfoToList
 from scipy.stats import chisquare
 
 import praemia
@@ -87,6 +88,25 @@ def test_it_shows_what_a_wrapper_around_each_environment_shows(form: str, mode: 
             np.testing.assert_equal(shown[1], shown[0])
     assert ended > 10
     assert rewards >= {0.0, 1.0, -0.5}
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_info_says_which_environments_have_a_key(mode: AutoresetMode) -> None:
+    """As Gymnasium's own vector environments do: ``DictInfoToList`` and others of its wrappers need it."""
+    single, vector = (DictInfoToList(envs) for envs in pair("function", MACHINE, mode))
+    first, other = single.reset(seed=[5, 6, 7])[1], vector.reset(seed=[5, 6, 7])[1]
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        for one, two in zip(first, other, strict=True):
+            assert set(two) == set(one)
+            assert two.get("machine_state") == one.get("machine_state")
+            assert two.get("environment") == one.get("environment")
+        actions = rng.integers(3, size=NUMBER)
+        one, two = single.step(actions), vector.step(actions)
+        first, other = one[4], two[4]
+        if mode == AutoresetMode.DISABLED and (one[2] | one[3]).any():
+            mask = one[2] | one[3]
+            first, other = (envs.reset(options={"reset_mask": mask.copy()})[1] for envs in (single, vector))
 
 
 def test_it_wraps_environments_in_processes() -> None:

@@ -293,8 +293,9 @@ def test_shaping_keeps_the_optimal_policies_of_a_discounted_task(machine: Reward
             words.setdefault(target, (*words[state], action))
             builder.edge(state, "event" if action else "!event", target, reward=rewards[-1])
     mdp = LabeledMDP.from_dense(np.random.default_rng(1).dirichlet(np.ones(4), (4, 2)), {3: "event"})
-    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, builder.build()))
-    order = [shaped.task.machine.states.index(state) for state in machine.states]
+    built = builder.build()
+    plain, shaped = (solve(Task(mdp, m, None, discount=discount)) for m in (machine, built))
+    order = [built.states.index(state) for state in machine.states]
     potential = machine.potential(discount)[:, None]
     np.testing.assert_allclose(shaped.values[order], plain.values - potential, atol=1e-9)
 
@@ -409,6 +410,8 @@ WRONG: list[tuple[Any, str]] = [
     (lambda: wrapped().reset(seed=-1), "seed=-1; expected"),
     (lambda: wrapped(horizon=0), "horizon=0; expected an integer"),
     (lambda: wrapped(add_reward=True, until_done=True), "until_done with add_reward"),
+    (lambda: wrapped(add_reward=1), "add_reward=1; expected True or False"),
+    (lambda: wrapped(stage_rewards=["a"]), r"stage_rewards=\['a'\]; expected functions by states"),
     (lambda: wrapped(stage_rewards={"a": len}, until_done=True), "until_done with stage_rewards"),
     (lambda: wrapped(shaping=2), "shaping: discount=2; expected a number"),
     (lambda: wrapped(record=3), "record=3; expected the path of a file, or a list"),

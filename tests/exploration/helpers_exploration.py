@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import gymnasium
 import numpy as np
+from places import Places
 
 from praemia.exploration import Trajectory
 from praemia.machines.builder import MachineBuilder
@@ -117,22 +117,12 @@ def return_of(task: Task, history: History) -> float:
     return total
 
 
-class Corridor(gymnasium.Env[int, int]):
+class Corridor(Places):
     """Places in a row; action 1 moves right with probability 0.8, action 0 left. Reaching the end ends the episode."""
 
-    action_space = gymnasium.spaces.Discrete(2)
-
     def __init__(self, size: int = 5) -> None:
-        self.observation_space = gymnasium.spaces.Discrete(size)
+        def move(place: int, action: int, rng: np.random.Generator) -> tuple[int, bool, dict[str, Any]]:
+            after = max(0, place - 1) if action == 0 else place + int(rng.random() < 0.8)
+            return after, after == size - 1, {}
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place = 0
-        return self.place, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        if action == 1 and self.np_random.random() < 0.8:
-            self.place += 1
-        elif action == 0:
-            self.place = max(0, self.place - 1)
-        return self.place, 0.0, self.place == self.observation_space.n - 1, False, {}
+        super().__init__(size, move)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers_exploration import by, tiny_task
+from helpers_exploration import tiny_task
 from strategies import halting, with_rewards
 
 import praemia
@@ -50,15 +50,6 @@ def test_values_in_a_posterior_draw_are_those_of_a_machine_that_halts(seed: int)
         drawn = Posterior(estimate, seed).draw()
         values.append([praemia.solve(drawn).value, praemia.evaluate(drawn, policy).value])
     np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
-
-
-def test_exploring_does_not_depend_on_the_discount() -> None:
-    task = tiny_task(2, horizon=4)
-    for method in ("euler", "uncertainty"):
-        plain, other = (explore(one, num_episodes=50, **by(method, 20)) for one in (task, task.with_discount(0.7)))
-        for name in ("pairs", "successors", "counts", "first_counts"):
-            np.testing.assert_array_equal(getattr(plain, name), getattr(other, name))
-        assert (plain.discount, other.discount) == (1.0, 0.7)
 
 
 def test_a_task_without_a_horizon_is_explored_over_the_steps_that_count() -> None:

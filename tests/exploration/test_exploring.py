@@ -37,11 +37,14 @@ def test_equal_seeds_give_equal_data_and_other_seeds_other_data(method: str) -> 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_machine_of_the_task_changes_nothing(method: str) -> None:
+def test_the_machine_and_the_discount_of_the_task_change_nothing(method: str) -> None:
     task = warehouse(3)
     other = task.with_machine(MachineBuilder("x").edge("x", "true", "x", reward=1).build())
-    data = [explore(t, num_episodes=60, **by(method, 10), seed=1) for t in (task, other)]
-    np.testing.assert_array_equal(data[0].counts, data[1].counts)
+    tasks = (task, other, task.with_discount(0.7), task.with_until_done())
+    data = [explore(each, num_episodes=60, **by(method, 10), seed=1) for each in tasks]
+    for each in data[1:]:
+        np.testing.assert_array_equal(each.counts, data[0].counts)
+    assert data[2].discount == 0.7
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -29,7 +29,7 @@ def random_reward(seed: int) -> TrajectoryReward:
     def reward(trajectory: Trajectory) -> float:
         return float(np.random.default_rng([seed, *flat(trajectory)]).uniform(0.0, 2.0))
 
-    return TrajectoryReward(reward, 2.0, "random")
+    return TrajectoryReward(reward, 2.0)
 
 
 def kernel_of(seed: int, num_observations: int = 2) -> LabeledMDP:
@@ -95,7 +95,7 @@ def test_what_meets_the_unknown_is_worth_nothing() -> None:
 def test_a_plan_from_data_says_between_which_bounds_it_is() -> None:
     task = warehouse(3)
     data = explore(task, num_episodes=3000)
-    tour = TrajectoryReward(lambda trajectory: float(len(set(trajectory.observations))), 9.0, "distinct places")
+    tour = TrajectoryReward(lambda trajectory: float(len(set(trajectory.observations))), 9.0)
     plan = plan_from(data, tour)
     assert 5.0 < plan.value <= 9.0  # 9 steps, 9 places
     assert 0.0 < plan.alpha <= 9.0

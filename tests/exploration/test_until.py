@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import gymnasium
 import pytest
+from places import Places
 
 from praemia.envs import warehouse
 from praemia.envs.black_box import BlackBox
@@ -43,23 +41,11 @@ def test_data_is_kept_when_the_episodes_run_out() -> None:
     assert [episodes for episodes, _ in data.sources[0]["checks"]] == [100, 200, 250]
 
 
-class Doors(gymnasium.Env[int, int]):
-    """A hall with two doors; behind the second is the goal, one time in two. Both end the episode."""
-
-    observation_space, action_space = gymnasium.spaces.Discrete(3), gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        z = 2 if action == 1 and self.np_random.random() < 0.5 else 1
-        return z, 0.0, True, False, {}
-
-
 def doors() -> BlackBox:
+    """Return a hall with two doors; behind the second is the goal, one time in two. Both end the episode."""
     machine = reach("goal").over(["goal", "ghost"])
-    return BlackBox(Doors(), lambda o, a, z, info: {"goal"} if z == 2 else set(), machine, 2)
+    hall = Places(3, lambda place, action, rng: (2 if action == 1 and rng.random() < 0.5 else 1, True, {}))
+    return BlackBox(hall, lambda o, a, z, info: {"goal"} if z == 2 else set(), machine, 2)
 
 
 def test_a_black_box_is_explored_until_it_is_enough() -> None:

@@ -366,7 +366,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
         ("the last rule that holds is taken, not the first", "for rule in reversed(guarded):", "for rule in guarded:",
          f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands"),
         ("two rules that hold on one label pass", "        if not first_match:\n", "        if False:\n",
-         "machines/test_refusals.py::test_what_is_wrong_is_refused"),
+         "machines/test_what_is_refused.py::test_what_is_wrong_is_refused"),
         ("outcomes are put in another order than they were written in", "in by_target.items()",
          "in sorted(by_target.items())",
          f"machines/test_machine.py::test_outcomes_with_one_target_are_mixed_and_keep_the_law {EQUAL}"),
@@ -415,10 +415,10 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "inference/test_infer_command.py::test_infer_writes_a_machine_that_is_right"),
     ],
     "inference/answer.py": [
-        ("each interval holds by itself only", "(1.0 - INTERVAL_LEVEL) / len(counts)", "1.0 - INTERVAL_LEVEL",
+        ("each interval holds by itself only", "INTERVAL_LEVEL) / len(counts)", "INTERVAL_LEVEL)",
          f"{INFER}::test_intervals_are_those_of_each_label_even_if_labels_share_a_rule"),
-        ("an interval has the whole error at either end", "totals - counts + 1.0, 0.5 * failure_prob",
-         "totals - counts + 1.0, failure_prob", f"{INFER}::test_intervals_are_clopper_and_pearsons"),
+        ("an interval has the whole error at either end", "0.5 * (1.0 - INTERVAL_LEVEL)", "(1.0 - INTERVAL_LEVEL)",
+         f"{INFER}::test_intervals_are_those_of_each_label_even_if_labels_share_a_rule"),
     ],
     "inference/doubts.py": [
         ("a state that looks like a mixture of others counts though it looks like one of them",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -129,14 +130,6 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "changes", "expected"), CHANGES)
-def test_wrong_arrays_are_named(
-    kind: str, changes: dict[str, Any], expected: str, whole: dict[str, bytes], tmp_path: Path
-) -> None:
-    with pytest.raises(FileError, match=f"damaged, or not .*{expected}"):
-        raise FileError(refused(kind, with_arrays(whole[kind], **changes), tmp_path))
-
-
 HEADERS = [
     ("run", {"task": ...}, "it has no 'task'"),
     ("run", {"colour": "red"}, "it has 'colour', which does not belong there"),
@@ -160,12 +153,19 @@ HEADERS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "changes", "expected"), HEADERS)
-def test_wrong_headers_are_named(
-    kind: str, changes: dict[str, Any], expected: str, whole: dict[str, bytes], tmp_path: Path
+@pytest.mark.parametrize(
+    ("change", "kind", "changes", "expected"),
+    [*((with_arrays, *row) for row in CHANGES), *((with_header, *row) for row in HEADERS)],
+)
+def test_wrong_arrays_and_headers_are_named(
+    change: Callable[..., bytes],
+    kind: str,
+    changes: dict[str, Any],
+    expected: str,
+    whole: dict[str, bytes],
+    tmp_path: Path,
 ) -> None:
-    with pytest.raises(FileError, match=f"damaged, or not .*: .*{expected}"):
-        raise FileError(refused(kind, with_header(whole[kind], **changes), tmp_path))
+    assert re.search(f"damaged, or not .*{expected}", refused(kind, change(whole[kind], **changes), tmp_path))
 
 
 @BOTH

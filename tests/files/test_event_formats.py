@@ -79,34 +79,6 @@ def test_a_file_is_told_by_its_keys(tmp_path: Path) -> None:
     assert load_task(tmp_path / "task.yaml").machine.rules == read_spec(SPEC).rules
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"q0", "event"', '"q9", "event"', "m.json:8: state 'q9' on"),
-        ('"event": "at(B)"', '"event": "at(C)"', "m.json:9: unknown event 'at(C)'"),
-        ('"initial_state": "q0"', '"initial_state": "q7"', "m.json:4: unknown machine state 'q7'"),
-        ('["q2"]', '["q3"]', "m.json:5: unknown machine state 'q3'"),
-        (
-            '"q1", "event": "at(B)"',
-            '"q0", "event": "at(A)"',
-            "at(B)\"': probabilities sum to 2",
-        ),
-        ('"reward": 0.25', '"reward": "r1"', "m.json:8:72: transitions[0].reward: it should be a valid number"),
-        (
-            '"to_state"',
-            '"two_state"',
-            "m.json:8:44: transitions[0]: unknown key 'two_state' (did you mean 'to_state'?)",
-        ),
-        ('"states": ["q0", "q1", "q2"],', "", "m.json:1:1: the key 'states' is missing"),
-        ('"q1", "q2"]', '"q1", "q1", "q2"]', "m.json:3: state 'q1' is listed twice"),
-    ],
-)
-def test_mistakes_in_multiagent_files_have_their_place(old: str, new: str, message: str) -> None:
-    with pytest.raises(PraemiaError) as caught:
-        read_spec(SPEC.replace(old, new, 1))
-    assert message in str(caught.value)
-
-
 def test_mealy_machines_pay_their_outputs() -> None:
     machine = read_dot(MEALY, "m.dot")
     expected = (
@@ -127,29 +99,6 @@ def test_stochastic_mealy_machines_keep_chances_and_outputs() -> None:
     assert loaded["s1"].probability == pytest.approx(0.25)
     assert loaded["s1"].reward.values == (0.5, 1.0)
     assert loaded["s1"].reward.probabilities == pytest.approx((0.6, 0.4))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("item/0:0.8", "item/ok:0.8", "m.dot:3: the output, which is the reward, is 'ok'; expected a number"),
-        ("item/0:0.8", "item/0:lots", "m.dot:3: the probability is 'lots'; expected a number"),
-        ("item/0:0.8", "item", "m.dot:3: an edge with the label 'item'; expected input/reward"),
-        ("item/0:0.8", "item/0:0.7", "m.dot:3: state 's0' on 'item & !delivery': probabilities sum to 0.9"),
-        ("item/0:0.2", "item/0", "m.dot:3: state 's0' on 'item & !delivery': probabilities sum to 1.8"),
-        ("item/0:0.8", "item/nan:0.8", "m.dot:3: the output, which is the reward, is 'nan'"),
-        ("__start0 -> s0\n", "", "m.dot: 0 edges from __start0; expected one"),
-        ("__start0 -> s0\n", "__start0 -> s0\n__start1 -> s1\n", "m.dot: 2 edges from __start0"),
-        ("digraph g {", "graph g {", "m.dot:1:1: stopped at 'graph g {'; expected a graph"),
-        ("__start0 -> s0\n}", "__start0 -> s0\n", "m.dot:10:1: it ends too early"),
-    ],
-)
-def test_mistakes_in_graphs_have_their_line(old: str, new: str, message: str) -> None:
-    with pytest.raises(PraemiaError) as caught:
-        read_dot(STOCHASTIC.replace(old, new, 1), "m.dot")
-    assert message in str(caught.value)
-    with pytest.raises(PraemiaError, match=r"m\.dot: .* where is the reward"):
-        read_dot(MOORE.replace("|", "") + START, "m.dot")
 
 
 START = '__start0 [shape=none, label=""];\n__start0 -> s0 [label=""];\n}\n'

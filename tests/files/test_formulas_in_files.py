@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from praemia import envs
-from praemia.errors import PraemiaError
 from praemia.files.building import parse_task
 from praemia.files.load_save import load_machine, load_task
 from praemia.files.writing import dump
@@ -57,37 +56,6 @@ def test_a_machine_file_may_hold_just_a_formula(text, machine, tmp_path):
     path = tmp_path / "machine.yaml"
     path.write_text(text)
     assert load_machine(path) == machine
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (
-            "X F delivery)",
-            "X F delivry)",
-            "cells.yaml:7: unknown proposition 'delivry' (did you mean 'delivery'?)",
-        ),
-        ('delivery)"', 'delivery"', "cells.yaml:7: formula, column 22: unexpected end of expression"),
-        (
-            "horizon",
-            "  pay: frist\nhorizon",
-            "cells.yaml:8:8: machine.pay: it should be 'first', 'each' or 'end'; found 'frist'",
-        ),
-        ("horizon", "  regex: a\nhorizon", "expected one of 'ltlf' and 'regex'"),
-        ("horizon", "  rewad: 1\nhorizon", "cells.yaml:8:3: machine: unknown key 'rewad' (did you mean 'reward'?)"),
-        ("horizon", "  chance: {itm: 0.5}\nhorizon", "cells.yaml:8: unknown proposition 'itm'"),
-        ("horizon", "  chance: {item: 1.5}\nhorizon", "found 1.5; it must lie in [0, 1]"),
-        ("horizon", "  propositions: [item]\nhorizon", "unknown proposition 'delivery'"),
-        ('"F(item & X F delivery)"', "{F item: 1, F home: 1}\n  reward: 1", "rewards of their own"),
-        ('"F(item & X F delivery)"', "[F item]", "expected a formula, or {formula: reward} for several"),
-        ('"F(item & X F delivery)"', "{}", "it should not be empty"),
-    ],
-)
-def test_a_mistake_has_its_line(old, new, message):
-    assert old in CELLS
-    with pytest.raises(PraemiaError) as error:
-        parse_task(CELLS.replace(old, new), "cells.yaml")
-    assert message in str(error.value)
 
 
 def test_a_task_keeps_its_formula_when_it_is_written():

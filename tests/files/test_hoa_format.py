@@ -97,40 +97,6 @@ def test_states_are_called_by_their_names_and_the_empty_word_does_not_pay() -> N
     assert read_hoa(EDGES, "m.hoa").states == ("start", "1", "done")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("HOA: v1", "HOA: v2", "m.hoa:1:6: stopped at 'v2'; expected a deterministic automaton"),
-        ("1 Inf(0)", "2 Inf(0) & Inf(1)", "m.hoa:7:13: stopped at '2 Inf(0) & Inf(1)'; expected"),
-        ("1 Inf(0)", "1 Fin(0)", "m.hoa:7:15: stopped at 'Fin(0)'; expected"),
-        ("Acceptance: 1 Inf(0)\n", "", "m.hoa: a header is missing: Start: with one of the states, or Acceptance:"),
-        ("Start: 0\n", "Start: 0\nStart: 1\n", "m.hoa:5: this header is given twice"),
-        ("Start: 0\n", "Start: 0 & 1\n", "m.hoa:4:10: stopped at '& 1'; expected"),
-        ("Start: 0\n", "Start: 7\n", "m.hoa: a header is missing: Start: with one of the states"),
-        ("Start: 0\n", "", "m.hoa: a header is missing: Start: with one of the states"),
-        ("[!0 & !1] 0\n", "[!1] 0\n", "m.hoa:12: state 'even': rules 'a' and '!b' both match the label {a}"),
-        ("[0] 0 /*", "[0] 1 & 0 /*", "m.hoa:14:7: stopped at '& 0 /* back */'; expected"),
-        ("[0] 0 /*", "[0] 9 /*", "m.hoa:14: state 'odd' on 'a': unknown state '9'"),
-        ("[0] 0 /*", "[2] 0 /*", "m.hoa:14: 2 in a label: no alias, and no index of a proposition, counted from 0"),
-        ("[0] 0 /*", "[@x] 0 /*", "m.hoa:14: @x in a label"),
-        ("[0] 0 /*", "0 /*", "m.hoa:14:1: stopped at '0 /* back */'; expected a deterministic automaton"),
-        ('AP: 2 "a" "b"', 'AP: 3 "a" "b"', "m.hoa:5: 3 propositions are announced and 2 named"),
-        ("State: 1", "State: 0", "m.hoa: a state is given twice"),
-        ("acc-name: Buchi", "Strange: 3", "m.hoa:6:1: stopped at 'Strange: 3'; expected"),
-        ("--END--", "", "m.hoa:19:1: it ends too early"),
-        ("AP: 2", "AP: " + "1" * 5_000, "m.hoa:5: a number of 5,000 digits; at most 300 are read"),
-        ('"b"', '"a"', "m.hoa: proposition 'a' is listed twice"),
-        ("[!0&!1] 1", "[!0&&1] 1", 'm.hoa:15: guard \'! "a" & & "b"\': stopped at \'& "b"\''),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) -> None:
-    assert old in STATES
-    with pytest.raises(PraemiaError) as caught:
-        read_hoa(STATES.replace(old, new, 1), "m.hoa", "each")
-    assert message in str(caught.value)
-    assert str(caught.value).count("m.hoa") == 1
-
-
 def test_an_unknown_way_to_pay_is_refused() -> None:
     with pytest.raises(ParameterError, match="pay='frist'; expected 'first', 'each' or 'end'"):
         read_hoa(STATES, "m.hoa", "frist")

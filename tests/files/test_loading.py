@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from task_texts import SPOILED, TASK, spoil
+from task_texts import TASK
 
 from praemia import Task, envs
 from praemia.envs.gymnasium_table import from_gymnasium
@@ -55,14 +55,6 @@ def test_a_task_file_says_the_mdp_the_machine_and_the_horizon(tmp_path: Path) ->
     assert task.mdp.action_names == ("stay", "go")
     assert task.machine == _machine()
     assert (task.horizon, task.name) == (2, "task")
-
-
-@pytest.mark.parametrize("name", SPOILED)
-def test_a_mistake_is_shown_with_its_file_and_line(tmp_path: Path, name: str) -> None:
-    path = _file(tmp_path, spoil(name))
-    message = _message(path)
-    assert message.startswith(str(path))
-    assert SPOILED[name][2] in message
 
 
 def test_the_line_of_a_message_is_that_of_the_rule_it_is_about(tmp_path: Path) -> None:
@@ -164,31 +156,6 @@ def test_a_gymnasium_environment_is_read_with_its_options_and_labels(tmp_path: P
 
 
 ENVIRONMENT = "environment: {name: warehouse, size: 3}\n"
-WORLD_MISTAKES = [
-    (ENVIRONMENT, "warehouse", "warhouse", ":1: unknown environment 'warhouse'"),
-    (ENVIRONMENT, "size", "sise", ":1: warehouse has no parameter 'sise'"),
-    (ENVIRONMENT, "3", "1", ":1: size=1"),
-    (ENVIRONMENT, "3", "[4]", ":1: size=[4]"),
-    (ENVIRONMENT, "3", "1000000000000", ":1: size=1000000000000"),
-    (ENVIRONMENT, "{name: warehouse, size: 3}", "{name: random, seed: x}", ":1: "),
-    (ENVIRONMENT, "{name: warehouse, size: 3}", "4", ":1:14: environment: "),
-    (GYMNASIUM, "FrozenLake-v1", "FrozenPond-v1", ":2: "),
-    (GYMNASIUM, "FrozenLake-v1", "os:FrozenLake-v1", ":2: found 'os:FrozenLake-v1'; expected the id of a registered"),
-    (GYMNASIUM, "is_slippery", "slipperiness", ":2: "),
-    (GYMNASIUM, "is_slippery: false", "labels: 3", ":3:12: gymnasium.options: "),
-    (GYMNASIUM, "to: 15", "to: 16", ":5: unknown observation '16'"),
-    (GYMNASIUM, "label: [goal]", "label: [gaol]", ":5: the label {gaol}"),
-    (GYMNASIUM, "  id: FrozenLake-v1\n", "", ":2:3: gymnasium: the key 'id' is missing"),
-]
-
-
-@pytest.mark.parametrize(("text", "old", "new", "message"), WORLD_MISTAKES)
-def test_a_mistake_about_an_environment_has_its_line(
-    tmp_path: Path, text: str, old: str, new: str, message: str
-) -> None:
-    assert text.count(old) == 1
-    path = _file(tmp_path, text.replace(old, new))
-    assert _message(path).startswith(f"{path}{message}")
 
 
 def test_guards_rewards_and_names_take_yaml_values_as_they_are_meant(tmp_path: Path) -> None:

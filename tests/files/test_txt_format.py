@@ -49,32 +49,6 @@ def test_the_machine_of_a_text_by_hand() -> None:
     assert machine.rules == expected.rules
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("0      #", "q      #", "m.txt:1:1: stopped at 'q      # initial sta'; expected the initial state"),
-        ("[2]", "2", "m.txt:2:1: stopped at '2    # terminal stat'; expected the initial state, the list of"),
-        ("(0,1,'f&!n'", "(0,'f&!n'", "m.txt:4:4: stopped at"),
-        ("(0,1,'f&!n'", "(0,1,f&!n", "m.txt:4:6: stopped at"),
-        ("ConstantRewardFunction(1))", "ConstantRewardFunction(1)", "m.txt:7:1: it ends too early"),
-        ("ConstantRewardFunction(1)", "RewardControl()", "m.txt:6: RewardControl depends on the environment's"),
-        ("ConstantRewardFunction(1)", "ConstantRewardFunktion(1)", "(did you mean 'ConstantRewardFunction'?)"),
-        ("ConstantRewardFunction(1)", "ConstantRewardFunction(1,2)", "m.txt:6: ConstantRewardFunction with other"),
-        ("ConstantRewardFunction(1)", "LabelRewardFunction({'a': (1,2)})", "m.txt:6: LabelRewardFunction with other"),
-        ("ConstantRewardFunction(1)", "__import__('os').system('ls')", "m.txt:6:"),
-        ("ConstantRewardFunction(1)", "ConstantRewardFunction(len('a'))", "m.txt:6:"),
-        ("'f&!n'", "'food&!n'", "m.txt:4: guard 'food&!n': the proposition 'food'; in this format"),
-        ("'f&!n'", "'!(f|n)'", "m.txt:4: guard '!(f|n)': it has brackets"),
-        ("(1,2,'g&!n',ConstantRewardFunction(1))\n", "(1,2", "m.txt:6:5: it ends too early"),
-        ("(1,2,", f"(1,{'2' * 5000},", "m.txt:6: a number of 5,000 digits; at most 300 are read"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) -> None:
-    with pytest.raises(PraemiaError) as caught:
-        read_txt(PLAIN.replace(old, new), "m.txt")
-    assert message in str(caught.value)
-
-
 @pytest.mark.parametrize("text", ["", "0\n", "# nothing\n0"])
 def test_a_text_without_its_first_lines_is_refused(text: str) -> None:
     with pytest.raises(PraemiaError, match=r"m\.txt:.*: it ends too early; expected the initial state"):

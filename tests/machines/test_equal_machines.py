@@ -181,10 +181,14 @@ def test_a_state_may_read_more_propositions_than_python_recurses():
 
 @settings(deadline=None)
 @given(strategies.machines())
-def test_rules_that_are_derived_say_what_the_diagrams_say(drawn):
-    derived = drawn.changed(written_rules=None)
-    for label in strategies.ALL_LABELS:
-        for state in drawn.states:
-            taken = [rule for rule in derived.rules if rule.source == state and rule.guard.holds(label)]
-            expected = [] if drawn.outcomes(state, label) == (Outcome(state),) else [drawn.outcomes(state, label)]
-            assert [rule.outcomes for rule in taken] == expected
+def test_rules_written_or_derived_exclude_each_other_and_say_what_the_diagrams_say(drawn):
+    for made in (drawn, drawn.changed(written_rules=None)):
+        for label in strategies.ALL_LABELS:
+            for state in drawn.states:
+                outcomes = made.outcomes(state, label)
+                assert sum(outcome.probability for outcome in outcomes) == pytest.approx(1.0)
+                assert len({outcome.target for outcome in outcomes}) == len(outcomes)
+                taken = [rule.outcomes for rule in made.rules if rule.source == state and rule.guard.holds(label)]
+                stays = outcomes == (Outcome(state),)
+                assert taken == [outcomes] or (stays and not taken)
+                assert made is drawn or stays != bool(taken)

@@ -3,8 +3,6 @@
 from collections import defaultdict
 
 import pytest
-import strategies
-from hypothesis import given
 
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -68,13 +66,3 @@ def test_more_propositions_change_nothing_else():
     larger = machine(rule()).over(["c", "a"])
     assert larger.propositions == ("a", "b", "c")
     assert larger.outcomes("q", {"a", "c"}) == (Outcome("r"),)
-
-
-@given(strategies.machines())
-def test_on_every_label_at_most_one_rule_matches_and_the_outcomes_are_a_law(machine):
-    for state in machine.states:
-        for label in strategies.ALL_LABELS:
-            assert sum(rule.guard.holds(label) for rule in machine.rules if rule.source == state) <= 1
-            outcomes = machine.outcomes(state, label)
-            assert sum(outcome.probability for outcome in outcomes) == pytest.approx(1.0)
-            assert len({outcome.target for outcome in outcomes}) == len(outcomes)

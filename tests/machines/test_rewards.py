@@ -7,6 +7,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
+from praemia.errors import ModelError
 from praemia.machines.rewards import Reward, RewardRange
 
 
@@ -70,3 +71,9 @@ def test_a_range_holds_0_and_its_ends_are_mapped_onto_0_and_1():
     assert (negative.low, negative.high) == (-3.0, 0.0)
     assert nothing.is_unit
     assert nothing.to_unit(law := Reward.of(1)) is law
+
+
+@pytest.mark.parametrize("make", [Reward.of, Reward.bernoulli, lambda number: Reward.uniform(0, number)])
+def test_an_integer_too_large_for_a_float_is_refused(make):
+    with pytest.raises(ModelError, match=r"a reward above 1e\+100"):
+        make(10**400)

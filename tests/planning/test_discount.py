@@ -1,56 +1,14 @@
-"""Discounts: against a plain product, against a machine that halts, in runs, files and environments."""
+"""Discounts: against a machine that halts, in runs, files and environments."""
 
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import deterministic_policies, halting, randomised_policies, tasks_with_any_rewards, with_rewards
+from strategies import halting, with_rewards
 
 import praemia
 from praemia import LabeledMDP, Task
 from praemia._support.arithmetic import steps_left
-
-DISCOUNTS = st.sampled_from([0.3, 0.9, 0.99])
-
-
-@st.composite
-def discounted_tasks(draw: st.DrawFn) -> Task:
-    return draw(tasks_with_any_rewards()).with_discount(draw(DISCOUNTS))
-
-
-def plain_value(task: Task, policy: np.ndarray | None = None) -> float:
-    """Return V*(start), or that of a policy, by backward induction in an explicit product."""
-    edges = oracles.product(task)
-    states = {state for state, _ in edges}
-    after = dict.fromkeys(states, 0.0)
-    for h in reversed(range(task.horizon)):
-        q = {
-            (state, a): sum(p * (reward + task.discount * after[target]) for p, reward, target in edges[state, a])
-            for state in states
-            for a in range(task.num_actions)
-        }
-        after = {}
-        for state in states:
-            values = [q[state, a] for a in range(task.num_actions)]
-            weights = None if policy is None else oracles.action_probs(policy, h, state, task.num_actions)
-            after[state] = max(values) if weights is None else sum(map(np.multiply, weights, values))
-    return sum(p * after[state] for state, p in oracles.start(task).items())
-
-
-@given(discounted_tasks())
-def test_the_optimum_is_that_of_a_plain_product(task: Task) -> None:
-    assert praemia.solve(task).value == pytest.approx(plain_value(task), rel=1e-12, abs=1e-13)
-
-
-@given(st.data())
-def test_a_policy_is_worth_what_it_is_in_a_plain_product(data: st.DataObject) -> None:
-    task = data.draw(discounted_tasks())
-    policy = data.draw(deterministic_policies(task) | randomised_policies(task))
-    expected = plain_value(task, policy)
-    assert praemia.evaluate(task, policy).value == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
 def test_a_discount_is_a_machine_that_halts_on_200_random_tasks() -> None:
@@ -67,13 +25,6 @@ def test_a_discount_is_a_machine_that_halts_on_200_random_tasks() -> None:
         values.append(plan.value)
     assert min(values) < -1.0
     assert max(values) > 1.0
-
-
-@given(discounted_tasks())
-def test_occupancies_are_discounted(task: Task) -> None:
-    where = praemia.occupancy(task, praemia.solve(task).policy)
-    expected = task.discount ** np.arange(task.horizon + 1.0)
-    np.testing.assert_allclose(where.states.sum(axis=(1, 2)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["headroom", "ucbvi-prm", "ucbvi", "psrl", "qr-max", "euler", "optimal"])

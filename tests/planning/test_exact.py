@@ -31,14 +31,19 @@ def start_value(task, values):
 
 
 @st.composite
+def tasks_of_any_discount(draw):
+    return draw(strategies.tasks_of_any_width()).with_discount(draw(st.sampled_from([1.0, 0.9, 0.3])))
+
+
+@st.composite
 def tasks_with_policies(draw):
-    task = draw(strategies.tasks_of_any_width())
+    task = draw(tasks_of_any_discount())
     kind = draw(st.sampled_from([strategies.deterministic_policies, strategies.randomised_policies]))
     return task, draw(kind(task))
 
 
 @settings(max_examples=60)
-@given(strategies.tasks_of_any_width())
+@given(tasks_of_any_discount())
 def test_the_optimum_is_that_of_the_explicit_product(task):
     plan, expected = solve(task), oracles.solve(task)
     np.testing.assert_allclose(plan.values, as_array(task, expected), atol=CLOSE)
@@ -63,7 +68,8 @@ def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
     found = occupancy(task, policy)
     steps, pairs, total = oracles.occupancy(task, policy)
     np.testing.assert_allclose(found.states, as_array(task, steps), atol=CLOSE)
-    np.testing.assert_allclose(found.states.sum(axis=(1, 2)), 1.0, atol=CLOSE)
+    expected = task.discount ** np.arange(task.horizon + 1.0)
+    np.testing.assert_allclose(found.states.sum(axis=(1, 2)), expected, atol=CLOSE)
     np.testing.assert_allclose(found.observations, as_array(task, steps).sum(axis=1), atol=CLOSE)
     for pair in np.ndindex(task.num_observations, task.num_actions):
         assert found.pairs[pair] == pytest.approx(pairs.get(pair, 0.0), abs=CLOSE)
@@ -73,7 +79,7 @@ def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
 @settings(max_examples=40)
 @given(tasks_with_policies())
 def test_an_episode_that_ends_when_the_machine_is_done_is_nowhere_afterwards(drawn):
-    task, policy = drawn
+    task, policy = drawn[0].with_discount(1.0), drawn[1]
     found, edges = occupancy(task.with_until_done(), policy), oracles.product(task)
     here, visits = dict(oracles.start(task)), np.zeros((task.num_observations, task.num_actions))
     for h in range(task.horizon):

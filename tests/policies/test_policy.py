@@ -74,6 +74,21 @@ def test_a_policy_outlives_later_runs_on_its_box(encode: Any) -> None:
     assert walked(copied.for_box(box), box) == 1.0
 
 
+@pytest.mark.parametrize("size", [0, 2, 4])
+def test_what_was_met_has_an_entry_for_each_observation(size: int) -> None:
+    with pytest.raises(ModelError, match=f"a policy for 3 observations; its task has {size}"):
+        Policy(np.zeros((HORIZON, 2, 3), dtype=np.int64), met=np.zeros(size, dtype=bool))
+
+
+@pytest.mark.parametrize("action", [2, -1, None, 0.5, "left"])
+def test_an_action_for_the_unseen_is_one_of_the_environments(action: Any, tmp_path: Path) -> None:
+    simulate(encoded(str), "headroom", 3).policy.save(tmp_path / "policy.npz")
+    policy = Policy.load(tmp_path / "policy.npz", encode=lambda o: f"never met: {o}")
+    assert policy.act(0, 0, 0, unseen=1) == 1
+    with pytest.raises((ModelError, ParameterError), match=r"outside the space|expected an action"):
+        policy.act(0, 0, 0, unseen=action)
+
+
 def test_a_policy_acts_in_another_process(tmp_path: Path) -> None:
     run = simulate(encoded(str), "headroom", 30)
     run.policy.save(tmp_path / "policy.npz")

@@ -10,7 +10,7 @@ import pytest
 from line_walks import Rightwards, arrival, box, walk
 
 import praemia
-from praemia import Run, Task, envs, learners, simulate, solve
+from praemia import Task, envs, learners, simulate, solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.task_world import TaskWorld
 
@@ -99,16 +99,6 @@ def test_plans_that_episodes_start_with_are_valued(name: str) -> None:
     run = simulate(task, hasty(name), 100, 1)
     assert run.plan_episodes.tolist() == [episode for episode, _ in Noting.noted]
     np.testing.assert_allclose(run.plan_values, [value for _, value in Noting.noted], rtol=1e-12)
-
-
-def test_a_stored_run_says_which_regret_it_has(tmp_path: Any) -> None:
-    runs = [simulate(envs.make("riverswim-3"), learner, 20) for learner in (learners.make("psrl"), hasty("psrl"))]
-    for run, is_pathwise in zip(runs, (False, True), strict=True):
-        run.save(tmp_path / "run.npz")
-        read = Run.load(tmp_path / "run.npz")
-        assert read.is_pathwise is is_pathwise
-        assert ("pathwise" in repr(read)) is is_pathwise
-        np.testing.assert_array_equal(read.regret, run.regret)
 
 
 def test_frames_have_the_pathwise_regret() -> None:

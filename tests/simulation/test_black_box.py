@@ -16,8 +16,8 @@ from learner_oracles import Wanderer, Watched, between_episodes
 from oracles import label_of
 from strategies import tasks
 
-from praemia import BlackBox, PraemiaError, Run, envs, evaluate, learners, simulate, solve
-from praemia.errors import ModelError, ParameterError
+from praemia import BlackBox, PraemiaError, Run, envs, evaluate, explore, learners, rollout, simulate, solve
+from praemia.errors import EnvironmentFailure, ModelError, ParameterError
 from praemia.learners.experience import Experience, Recent
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.task import Task
@@ -241,8 +241,10 @@ def test_regret_is_refused_and_returns_are_shown() -> None:
 
 def test_progress_is_told_until_the_end() -> None:
     told: list[int] = []
-    simulate(hide(envs.make("riverswim-3")), learners.make("random", replan="episode"), 7, on_progress=told.append)
-    assert told == [1, 2, 3, 4, 5, 6, 7]
+    simulate(hide(envs.make("riverswim-3")), learners.make("random", replan="episode"), 2000, on_progress=told.append)
+    assert told[-1] == 2000
+    assert 1 < len(told) < 2000  # slice by slice
+    assert told == sorted(set(told))
 
 
 def test_the_optimal_player_is_refused() -> None:
@@ -341,3 +343,51 @@ def test_an_error_in_the_first_episode_leaves_no_run() -> None:
         simulate(box, "headroom", 5)
     assert failed.value.run is None
     assert isinstance(failed.value.__cause__, RuntimeError)
+
+
+class Fragile(Corridor):
+    """The corridor, one of whose methods raises an error once ``fails`` is its name."""
+
+    render_mode = "rgb_array"
+    fails = ""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        return broken() if self.fails == "reset" else super().reset(seed=seed, options=options)
+
+    def step(self, action: int) -> Any:
+        return broken() if self.fails == "step" else super().step(action)
+
+    def render(self) -> Any:
+        return broken() if self.fails == "render" else np.zeros((4, 4, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("fails", "uses"),
+    [("reset", "simulate explore evaluate rollout"), ("step", "evaluate rollout"), ("render", "rollout")],
+)
+def test_an_environment_that_fails_is_named_wherever_it_is_played(fails: str, uses: str) -> None:
+    env = Fragile()
+    box = BlackBox(env, lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9)
+    policy = simulate(box, "headroom", 3).policy
+    env.fails = fails
+    played = {
+        "simulate": lambda: simulate(box, "headroom", 3),
+        "explore": lambda: explore(box, num_episodes=3),
+        "evaluate": lambda: evaluate(box, policy, num_episodes=2),
+        "rollout": lambda: rollout(box, policy),
+    }
+    for name in uses.split():
+        with pytest.raises(EnvironmentFailure, match=r"'Fragile' failed.*: RuntimeError: the cable came off"):
+            played[name]()
+
+
+def test_an_ending_that_is_neither_true_nor_false_is_the_environments_failure() -> None:
+    class Vague(Corridor):
+        def step(self, action: int) -> Any:
+            return 1, 0.0, np.array([False, True]), False, {}
+
+    box = BlackBox(Vague(), lambda o, a, z, info: (), reach("goal"), 9)
+    with pytest.raises(EnvironmentFailure, match="'Vague' failed in episode 0"):
+        simulate(box, "headroom", 3)
+    with pytest.raises(EnvironmentFailure, match="'Vague' failed: ValueError"):
+        evaluate(box, np.zeros((9, 2, 4), dtype=np.int64), num_episodes=1)

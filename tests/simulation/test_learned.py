@@ -1,7 +1,5 @@
 """The policy that a run has learned: the best in p̂, with what is unknown at its worst."""
 
-from pathlib import Path
-
 import gymnasium
 import numpy as np
 import pytest
@@ -104,9 +102,3 @@ def test_in_a_black_box_what_is_never_visited_is_as_bad_as_any_label_makes_it(
     monkeypatch.setattr(type(world.spec), "table_on", None)
     unknown = world.estimated_model().exits[1:, UNKNOWN]
     np.testing.assert_allclose(unknown, extremes(world.spec, table, sign=-1.0)[:-1], rtol=1e-12, atol=1e-12)
-
-
-def test_it_is_stored_with_a_run(tmp_path: Path) -> None:
-    run = simulate(envs.make("warehouse-3"), learners.make("headroom"), 50)
-    run.save(tmp_path / "run.npz")
-    np.testing.assert_array_equal(Run.load(tmp_path / "run.npz").policy.table, run.policy.table)

@@ -8,6 +8,7 @@ import oracles
 import pytest
 import strategies
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import praemia
 from praemia import BlackBox, LabeledMDP, MachineBuilder, Run, Task, evaluate, learners, simulate, solve
@@ -19,8 +20,9 @@ COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "op
 
 
 @settings(max_examples=25)
-@given(strategies.tasks_with_any_rewards())
-def test_exact_planning_takes_any_rewards(task: Task) -> None:
+@given(strategies.tasks_with_any_rewards(), st.sampled_from([1.0, 0.9, 0.3]))
+def test_exact_planning_takes_any_rewards(task: Task, discount: float) -> None:
+    task = task.with_discount(discount)
     expected = oracles.solve(task)
     found = solve(task)
     for (m, o), value in expected[0].items():

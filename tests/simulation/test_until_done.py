@@ -15,7 +15,6 @@ from praemia import (
     LabelRule,
     MachineBuilder,
     RewardMachine,
-    Run,
     Task,
     learners,
     simulate,
@@ -137,14 +136,6 @@ def test_progress_is_counted_in_steps_where_they_are_budgeted() -> None:
     seen: list[int] = []
     run = simulate(walk(arrival()), Rightwards(), num_steps=20, on_progress=seen.append)
     assert seen[-1] == run.steps.sum() == 21
-
-
-def test_a_stored_run_keeps_its_steps(tmp_path: Any) -> None:
-    run = simulate(praemia.envs.make("warehouse-3").with_until_done(), praemia.Random(), num_steps=300)
-    run.save(tmp_path / "run.npz")
-    read = Run.load(tmp_path / "run.npz")
-    np.testing.assert_array_equal(read.steps, run.steps)
-    assert (read.until_done, read.step_budget) == (True, 300)
 
 
 def test_a_task_keeps_until_done() -> None:

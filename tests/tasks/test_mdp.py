@@ -78,8 +78,8 @@ def test_the_arrays_cannot_be_changed_and_the_given_ones_still_can():
 DENSE = (
     (np.zeros((2, 2)), {}, r"shape \(2, 2\); expected \(O, A, O\)"),
     (np.zeros((2, 2, 3)), {}, r"shape \(2, 2, 3\)"),
-    (np.zeros((0, 0, 0)), {}, "0 observations and 0 actions"),
-    (np.ones((1, MAX_ACTIONS + 1, 1)), {}, "32,769 actions"),
+    (np.zeros((0, 0, 0)), {}, "num_observations=0; expected an integer of at least 1"),
+    (np.ones((1, MAX_ACTIONS + 1, 1)), {}, "num_actions=32769; expected an integer from 1 to 32,768"),
     (changed((1, 0), 0.0), {}, "observation 1, action 0 has no successors"),
     (changed((0, 1, 0), 0.9), {}, "observation 0, action 1: probabilities sum to 0.9; they must sum to 1"),
     (changed((0, 0), [1.5, -0.5]), {}, "observation 0, action 0: probability -0.5"),
@@ -94,6 +94,7 @@ DENSE = (
     (GOOD, {"start": -1}, "start observation -1"),
     (GOOD, {"start": {2: 1.0}}, "start observation 2"),
     (GOOD, {"start": {"home": 1.0}}, "start observation 'home'"),
+    (GOOD, {"start": {0: "sure"}}, "start holds str"),
     (GOOD, {"start": {0: 0.5}}, "start: probabilities sum to 0.5"),
     (GOOD, {"start": {0: -0.5, 1: 1.5}}, r"they must lie in \[0, 1\]"),
     (GOOD, {"start": {0: np.nan}}, "sum to nan"),
@@ -113,6 +114,7 @@ ENTRIES = (
     (([0, 1], [0, 0], [0], [1, 1]), "they must have the same length"),
     (([0, 1], [0], [0, 1], [1, 1]), "they must have the same length"),
     (([[0, 1]], [0], [0, 1], [1, 1]), "expected one dimension"),
+    (([0, 1], [0, 0], [0, 1], 1.0), r"probs have shape \(\); expected one dimension"),
     (([0, 0, 1], [0] * 3, [0, 0, 0], [1.5, -0.5, 1]), "action 0: probability -0.5"),
     (([0, 1], [0, 0], [0, 0], [1, np.nan]), "observation 1, action 0: probability nan"),
     (([0, 1], [0, 0], [0, 0], [1, np.inf]), "probability inf"),
@@ -125,6 +127,7 @@ WRONG = (
     (lambda: LabeledMDP.from_rows(1, 2, {(0, 0): {0: 1.0}}), "observation 0, action 1 has no successors"),
     (lambda: LabeledMDP.from_rows(1, 1, {}), "observation 0, action 0 has no successors"),
     (lambda: LabeledMDP.from_rows(10**12, 10, {}), "GiB"),
+    (lambda: LabeledMDP.from_rows(2.5, 1, {}), "num_observations=2.5; expected an integer"),
 )  # fmt: skip
 
 

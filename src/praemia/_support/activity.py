@@ -42,7 +42,7 @@ class _Own:
 
     place: NDArray[np.void] = np.zeros(1, PLACE)
     board: NDArray[np.void] = place
-    listener: Any = None
+    is_watching = False
     is_displayed = False
     seconds_compiling = 0.0
 
@@ -88,31 +88,37 @@ def join_board(memory: Any, num_taken: Any) -> None:
 
 
 def working_time() -> float:
-    """Return the seconds of a clock that stands still while Numba compiles."""
+    """Return the seconds of a clock that stands still while Numba compiles, or loads and stores what it compiled."""
     watch_compiling()
     return time.perf_counter() - _Own.seconds_compiling
 
 
 def watch_compiling() -> None:
-    """Note on the board whenever Numba compiles something; loading from its cache does not count."""
+    """Note on the board whenever Numba compiles something; loading from its cache does not count there."""
     from numba.core import event
 
     class Notes(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _Own.place["compiling"] += 1
+
+        def on_end(self, event: Any) -> None:
+            _Own.place["compiling"] -= 1
+
+    class Clock(event.Listener):
         depth, began = 0, 0.0
 
         def on_start(self, event: Any) -> None:
             self.began = self.began if self.depth else time.perf_counter()
             self.depth += 1
-            _Own.place["compiling"] += 1
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
             _Own.seconds_compiling += 0.0 if self.depth else time.perf_counter() - self.began
-            _Own.place["compiling"] -= 1
 
-    if _Own.listener is None:
-        _Own.listener = Notes()
-        event.register("numba:compile", _Own.listener)  # type: ignore[no-untyped-call]
+    if not _Own.is_watching:
+        _Own.is_watching = True
+        event.register("numba:compile", Notes())  # type: ignore[no-untyped-call]
+        event.register("numba:compiler_lock", Clock())  # type: ignore[no-untyped-call]
 
 
 class Display:

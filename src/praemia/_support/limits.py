@@ -12,6 +12,7 @@ from praemia.errors import SizeError
 
 GIB = 1 << 30
 MAX_EPISODES = 10**9  # of a run
+MAX_RUNS = 1_000_000  # of a learner on a task
 
 
 @cache

@@ -13,6 +13,7 @@ import click
 
 import praemia
 from praemia._support.activity import display, say
+from praemia._support.limits import MAX_RUNS
 from praemia._support.text_tables import are, plural
 from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
@@ -77,7 +78,9 @@ def experiment_options(out: str | None) -> Callable[[Any], Any]:
     return together(
         click.option("--task", "tasks", metavar="TASK", multiple=True, shell_complete=complete_tasks, help=tasks),
         learners_option(help="  [default: all of the experiment's]"),
-        click.option("--runs", type=click.IntRange(1), help="Runs per learner and task, in place of the file's."),
+        click.option(
+            "--runs", type=click.IntRange(1, MAX_RUNS), help="Runs per learner and task, in place of the file's."
+        ),
         episodes_option(None, "Episodes of each run, in place of the file's."),
         click.option("--seed", type=click.IntRange(0), help="Random seed, in place of the file's."),
         click.option("--decide", is_flag=True, help="Add runs, up to 512 of each, until the claims are decided."),

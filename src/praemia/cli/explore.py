@@ -60,7 +60,7 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.exploration.counted import known_kind
+    from praemia.exploration.counted import about
     from praemia.files.resolving import resolve_task
 
     if until is not None and append:
@@ -68,7 +68,7 @@ def explore_command(
     problem = resolve_task(task, allow_code=allow_code)
     before = praemia.Dataset.load(out) if append and out.exists() else None
     if before is not None:  # before anything is played
-        before.require_kind(known_kind(problem), [(seed,)])
+        before.require_kind(about(problem), [(seed,)])
     named = [praemia.load_machine(name) for name in machines]
     began = time.perf_counter()
     try:
@@ -218,7 +218,7 @@ def _record(name: str, plan: ExploredPlan, truth: BaseTask | None, likely: Likel
         "likely_loss": None,
     }
     if likely is not None:
-        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_drawn", "never_seen")
+        names = ("loss", "level", "draws", "seed", "monte_carlo", "mean", "labels_sampled", "never_seen")
         record["likely_loss"] = {
             "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
             **{key: getattr(likely, key) for key in names},

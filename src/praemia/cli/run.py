@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import praemia
+from praemia._support.limits import MAX_RUNS
 from praemia._support.text_tables import Table, number, plural
 from praemia.cli.common import (
     complete_tasks,
@@ -44,7 +45,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @episodes_option(1000)
 @click.option("--steps", metavar="INTEGER", callback=read_length, help="Steps per run, in place of --episodes.")
 @variant_options
-@click.option("--runs", default=4, show_default=True, type=click.IntRange(1), help="Runs per learner.")
+@click.option("--runs", default=4, show_default=True, type=click.IntRange(1, MAX_RUNS), help="Runs per learner.")
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
 @file_option("--save", help="Save the policy learned in the first run, for show --policy.")

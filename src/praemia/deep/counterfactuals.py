@@ -60,10 +60,9 @@ class Counterfactuals:
         for m in self._sources:
             if m == own:
                 continue
-            m_next, reward, terminated = self.view.step(m, label, env_step, stages, self._rng)
-            reward += self.view.shaping_reward(m, m_next, terminated)
+            m_next, reward, shaping, terminated = self.view.step(m, label, env_step, stages, self._rng)
             states = self._with_machine_state(state, m), self._with_machine_state(next_state, m_next)
-            steps.append(ImaginedStep(*states, reward, terminated, truncated))
+            steps.append(ImaginedStep(*states, reward + shaping, terminated, truncated))
         return steps
 
     def _machine_state(self, state: Any) -> int:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from praemia.envs.box_cells import MAX_SIZE
 from praemia.envs.indexing import EncodedIndex, FiniteIndex, Index
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
-from praemia.errors import ModelError, require_whole
+from praemia.errors import EnvironmentFailure, ModelError, PraemiaError, came_from_interrupt, require_whole
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import BaseTask
@@ -150,16 +150,19 @@ class BlackBox(BaseTask):
             return True
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the index of an observation, and the observation that labels are computed from.
-
-        That is never the environment's own array, which the next step may overwrite.
-        """
+        """Return the index of an observation, and the observation that labels are computed from."""
         o = self.observations.number(observed)
         return o, copied(observed) if self.is_encoded else self.observations.element(o)
 
     def shown(self, observed: Any) -> Any:
         """Return the observation that labels are computed from, whether or not it has an index."""
         return copied(observed) if self.is_encoded else self.observe(observed)[1]
+
+    def fail(self, error: Exception, where: str = "") -> NoReturn:
+        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
+        if isinstance(error, PraemiaError) or came_from_interrupt(error):
+            raise error
+        raise EnvironmentFailure(f"{self.name!r} failed{where}: {type(error).__name__}: {error}") from error
 
     def step_name(self, o: int, a: int, z: int) -> str:
         """Return a step (o, a, o') as text, with the names of its parts."""

@@ -162,7 +162,7 @@ def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64
         edges = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError):
         edges = np.array(np.nan)
-    if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(np.diff(edges) <= 0.0):
+    if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(edges[1:] <= edges[:-1]):
         raise ParameterError(f"bins[{place}]={bins!r}; expected an integer, or increasing numbers to divide at")
     return edges
 

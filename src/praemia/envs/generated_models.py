@@ -131,7 +131,7 @@ def random_task(
     ----------
     observations, actions, machine_states, horizon : O, A, M and H.
     seed : an integer from 0.
-    branching : a pair (o, a) leads to so many uniformly sampled observations, some of which may coincide, with
+    branching : a pair (o, a) leads to this number of uniformly sampled observations, some of which may coincide, with
         probabilities from a flat Dirichlet distribution.
     propositions : their number. Each is true at an observation with probability 1/4 (sampled once), and the first one
         always at the last observation.

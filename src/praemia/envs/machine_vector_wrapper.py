@@ -82,7 +82,7 @@ class MachineVectorWrapper(VectorWrapper):
         self._states[mask], self._resets[mask] = self._initial, False
         self._last = copied(observations)
         shown = beside(observations, self._states.astype(np.int64))
-        return shown, self._with_machine(info, [frozenset()] * self.num_envs)
+        return shown, self._with_machine(info, [frozenset()] * self.num_envs, mask)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Play a step of each environment; labels move the machines, which determine the rewards."""
@@ -94,19 +94,21 @@ class MachineVectorWrapper(VectorWrapper):
         labels = self._labels_of(actions, observations, info, live, ends_now)
         states, rewards = self._move(labels)
         self._states, rewards = np.where(live, states, self._initial), np.where(live, rewards, 0.0)
-        info = {**info, "environment": {"reward": env_rewards, "terminated": terminated, "truncated": truncated}}
+        environment = {"reward": env_rewards, "terminated": terminated, "truncated": truncated}
+        info = {**info, **_masked({"environment": _masked(environment, live & ~ends_now)}, live & ~ends_now)}
         if ends_now.any():
             final = np.empty(self.num_envs, dtype=object)
             for i in np.flatnonzero(ends_now):
                 final[i] = beside(info["final_obs"][i], np.int64(self._states[i]))
             info["final_obs"] = final
-            own = self._with_machine({"environment": info["environment"]}, labels)
-            info["final_info"] = {**info.get("final_info", {}), **own, **{f"_{key}": ends_now for key in own}}
+            own = _masked({"environment": _masked(environment, ends_now)}, ends_now)
+            info["final_info"] = self._with_machine({**info.get("final_info", {}), **own}, labels, ends_now)
             self._states = np.where(done, self._initial, self._states)
         self._resets = done if self._mode == "NEXT_STEP" else np.zeros_like(done)
         self._last = copied(observations)
         shown = beside(observations, self._states.astype(np.int64))
-        return shown, rewards, terminated, truncated, self._with_machine(info, labels)
+        everyone = np.ones(self.num_envs, dtype=bool)
+        return shown, rewards, terminated, truncated, self._with_machine(info, labels, everyone)
 
     def _move(self, labels: list[Label]) -> tuple[Any, Any]:
         """Return the next machine states and the rewards of a step with these labels."""
@@ -140,10 +142,16 @@ class MachineVectorWrapper(VectorWrapper):
                 labels[i] = self._label(*step, _info_of(info["final_info"] if i in ended else info, i, self.num_envs))
         return labels
 
-    def _with_machine(self, info: dict[str, Any], labels: list[Label]) -> dict[str, Any]:
+    def _with_machine(self, info: dict[str, Any], labels: list[Label], mask: Any) -> dict[str, Any]:
         texts = np.empty(self.num_envs, dtype=object)
         texts[:] = [tuple(sorted(label)) for label in labels]
-        return {**info, "label": texts, "machine_state": np.array(self.machine.states)[self._states]}
+        own = {"label": texts, "machine_state": np.array(self.machine.states, dtype=object)[self._states]}
+        return {**info, **_masked(own, mask)}
+
+
+def _masked(info: dict[str, Any], mask: Any) -> dict[str, Any]:
+    """Add to each key of an ``info`` what ``_key`` says in Gymnasium: which environments have it."""
+    return {**info, **{f"_{key}": mask.copy() for key in info}}
 
 
 def _info_of(info: Any, i: int, size: int) -> Any:

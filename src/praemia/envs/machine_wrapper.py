@@ -19,7 +19,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import require_env
 from praemia.envs.step_labels import LabelsOfSteps, RecordTo, StepLabeller, TraceRecorder, copied
-from praemia.errors import ModelError, ParameterError, located, require_whole, unknown_name
+from praemia.errors import ModelError, ParameterError, located, require_flag, require_whole, unknown_name
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.base import MAX_HORIZON, require_machine
@@ -75,10 +75,11 @@ class MachineView:
         env_step: Mapping[str, Any],
         stage_rewards: Mapping[Hashable, float],
         rng: np.random.Generator,
-    ) -> tuple[int, float, bool]:
-        """Return the next state, the reward before shaping, and whether the episode terminates.
+    ) -> tuple[int, float, float, bool]:
+        """Return the next state, the reward, what shaping adds to it, and whether the episode terminates.
 
-        ``env_step`` has the environment's ``reward`` and whether it ``terminated``.
+        ``env_step`` has the environment's ``reward`` and whether it ``terminated``. Shaping adds γ·Φ(after) − Φ(state),
+        with Φ = 0 where the episode terminates.
         """
         i = self.machine_of(state)
         m, reward = self._samplers[i].step(state - self._firsts[i], label, rng)
@@ -86,13 +87,11 @@ class MachineView:
         here, there = self.states[state], self.states[after]
         reward += stage_rewards.get((here, there), stage_rewards.get(here, 0.0)) if stage_rewards else 0.0
         reward += env_step["reward"] if self.add_reward else 0.0
-        return after, reward, env_step["terminated"] or after in self.done_states
-
-    def shaping_reward(self, state: int, after: int, terminated: bool) -> float:
-        """Return γ·Φ(after) − Φ(state), with Φ = 0 where the episode terminates; 0 without shaping."""
+        terminated = env_step["terminated"] or after in self.done_states
         if self.shaping is None:
-            return 0.0
-        return float((0.0 if terminated else self.shaping * self.potentials[after]) - self.potentials[state])
+            return after, reward, 0.0, terminated
+        following = 0.0 if terminated else self.shaping * self.potentials[after]
+        return after, reward, float(following - self.potentials[state]), terminated
 
 
 def with_machine_state(inner: spaces.Space[Any], num_states: int) -> spaces.Dict:
@@ -178,20 +177,22 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         require_env(env)
         machines = as_machines(machine)
         require_whole("horizon", 1 if horizon is None else horizon, 1, MAX_HORIZON, ModelError)
+        require_flag("add_reward", add_reward)
+        require_flag("until_done", until_done)
+        stages = {} if stage_rewards is None else stage_rewards
+        _require_stages(stages, machines)
         if add_reward and until_done:
             raise ParameterError("until_done with add_reward: the environment's further rewards are not known")
-        if stage_rewards and until_done:
+        if stages and until_done:
             raise ParameterError("until_done with stage_rewards: their further rewards are not known")
         options: dict[str, Any] = {"add_reward": add_reward, "until_done": until_done, "shaping": shaping}
         arguments = {"labels": labels, "machine": machine, "horizon": horizon, "record": record, **options}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, stage_rewards=stage_rewards, **arguments)
         gymnasium.Wrapper.__init__(self, env)
-        self.horizon = horizon
+        self.horizon, self._stage_rewards = horizon, dict(stages)
         self.label = StepLabeller(labels, machines[0], env.observation_space, env.action_space)
         self.machine_view = MachineView(machines, env.observation_space, **options)  # for counterfactual steps
         self.observation_space = self.machine_view.space
-        self._stage_rewards = dict(stage_rewards or {})
-        _require_stages(self._stage_rewards, machines)
         self._recorder = TraceRecorder(record)
         self._rng = np.random.default_rng()
         self._start(None, 0)
@@ -235,9 +236,9 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             label, before = self.label(*step), self._machine_state
             info = self._with_stage_rewards(step)
             stages = info.get("stage_rewards", {})
-            self._machine_state, reward, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
+            after, reward, shaping, terminated = self.machine_view.step(before, label, env_step, stages, self._rng)
             self._recorder.add(label, reward)
-            reward += self.machine_view.shaping_reward(before, self._machine_state, terminated)
+            self._machine_state, reward = after, reward + shaping
         self._last_observation = copied(observation)
         self._is_over |= terminated or truncated
         if self._is_over:
@@ -268,6 +269,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
 
 def _require_stages(stage_rewards: Mapping[Any, Any], machines: Sequence[RewardMachine]) -> None:
     """Refuse stage rewards whose keys are no states or edges of a machine, or whose values are no functions."""
+    if not isinstance(stage_rewards, Mapping):
+        raise ModelError(f"stage_rewards={stage_rewards!r}; expected functions by states or edges")
     for key, function in stage_rewards.items():
         if not isinstance(key, str) and not (isinstance(key, tuple) and len(key) == 2):
             raise ModelError(f"stage_rewards: found the key {key!r}; expected a state, or an edge (state, target)")

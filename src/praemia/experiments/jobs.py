@@ -28,7 +28,6 @@ from praemia.simulation import Run
 from praemia.simulation.run import RNG_REVISION
 from praemia.tasks.task import Task
 
-MAX_RUNS = 1_000_000
 NUM_DIGITS = 12  # of a digest
 
 

@@ -21,8 +21,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
-from praemia._support.limits import MAX_EPISODES
-from praemia.experiments.jobs import MAX_RUNS
+from praemia._support.limits import MAX_EPISODES, MAX_RUNS
 from praemia.files.schema import Part, in_short
 from praemia.tasks.base import MAX_HORIZON
 

@@ -17,7 +17,6 @@ from praemia.exploration.dataset import Dataset, add_up
 from praemia.learners.experience import Transitions
 from praemia.machines.labels import Label, Labelling
 from praemia.planning.backward import cached_per_object
-from praemia.tasks.base import BaseTask
 from praemia.tasks.task import Task
 
 
@@ -31,7 +30,7 @@ def dataset_of(
 
     Each part has transitions and their labels; ``starts`` are int64[O], where episodes began.
     """
-    size, num_actions, labelling = source.num_observations, source.num_actions, known_labels(source)
+    size, num_actions = source.num_observations, source.num_actions
     columns = [
         (
             seen.observations * num_actions + seen.actions,
@@ -42,26 +41,31 @@ def dataset_of(
         )
         for seen, sets in parts
     ]
+    record = {"task": source.name, **record}
+    return Dataset(**about(source), **add_up(size, columns), first_counts=starts, sources=(record,))
+
+
+def about(source: Task | BlackBox) -> dict[str, Any]:
+    """Return the fields of a dataset that its environment determines."""
+    labelling, produced = known_labels(source), frozenset[str]()
+    if labelling is not None:
+        produced = labelling.propositions()
+    fields: dict[str, Any] = {
+        **{name: getattr(source, name) for name in ("num_observations", "num_actions", "discount")},
+        "horizon": source.max_steps,
+        "labelling": labelling,
+        "propositions": tuple(sorted(produced.union(source.machine.propositions))),
+    }
     if isinstance(source, Task):
-        names, can_end = (source.mdp.observation_names, source.mdp.action_names), source.mdp.can_end
-    else:
-        names, can_end = (source.observations.names(), source.actions.names()), True
-    produced = frozenset[str]() if labelling is None else labelling.propositions()
-    return Dataset(
-        size,
-        num_actions,
-        **add_up(size, columns),
-        first_counts=starts,
-        horizon=source.max_steps,
-        labelling=labelling,
-        propositions=tuple(sorted(produced.union(source.machine.propositions))),
-        observation_names=names[0],
-        action_names=names[1],
-        sources=({"task": source.name, **record},),
-        can_end=can_end,
-        discount=source.discount,
-        encoding=encoding_of(source),
-    )
+        mdp = source.mdp
+        names = {"observation_names": mdp.observation_names, "action_names": mdp.action_names}
+        return {**fields, **names, "can_end": mdp.can_end, "encoding": None}
+    names = {"observation_names": source.observations.names(), "action_names": source.actions.names()}
+    try:
+        encoding = source.observations.as_data()
+    except PraemiaError:  # values of encode that a file cannot hold
+        encoding = {"size": source.num_observations}
+    return {**fields, **names, "can_end": True, "encoding": encoding}
 
 
 def known_labels(source: Task | BlackBox) -> Labelling | None:
@@ -72,25 +76,6 @@ def known_labels(source: Task | BlackBox) -> Labelling | None:
 @cached_per_object
 def _tabulated(task: Task) -> Labelling | None:
     return task.mdp.labelling.tabulated(task.num_observations, task.num_actions)
-
-
-def known_kind(source: Task | BlackBox) -> dict[str, Any]:
-    """Return what data must share to be merged (``Dataset.kind``), as far as it is known before playing."""
-    names, labelling = ("num_observations", "num_actions", "discount"), known_labels(source)
-    kind: dict[str, Any] = {name: getattr(source, name) for name in names} | {"horizon": source.max_steps}
-    if isinstance(source, Task):
-        kind |= {"observation_names": source.mdp.observation_names, "action_names": source.mdp.action_names}
-    return {**kind, "labels": None if labelling is None else frozenset(labelling.rules)}
-
-
-def encoding_of(task: BaseTask) -> dict[str, Any] | None:
-    """Return how a black box indexes its observations; None for a task, and where a file cannot hold it."""
-    if not isinstance(task, BlackBox):
-        return None
-    try:
-        return task.observations.as_data()
-    except PraemiaError:  # values of encode that a file cannot hold
-        return {"size": task.num_observations}
 
 
 def from_episodes(episodes: Iterable[Iterable[Sequence[Any]]], task: Task | BlackBox) -> Dataset:

@@ -28,6 +28,9 @@ from praemia.tasks.task import Task
 if TYPE_CHECKING:
     from praemia.envs.black_box import BlackBox
 
+# What datasets must have in common to be merged.
+_SIZES, _NAMES = ("num_observations", "num_actions", "horizon", "discount"), ("observation_names", "action_names")
+KIND = (*_SIZES, *_NAMES, "encoding", "labelling")
 Column: TypeAlias = NDArray[np.int64]
 Part: TypeAlias = tuple[Column, Column, Column, Sequence[Label], Column]  # pairs, targets, labels, label_sets, counts
 
@@ -38,7 +41,7 @@ class Dataset:
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' if it ended the episode; labels : int64[E],
+    pairs : int64[E], o · A + a; targets : int64[E], o', or O + o' where the episode was over then; labels : int64[E],
         indices into ``label_sets``; counts : int64[E], positive — the transitions seen, in order. One (o, a, o') may
         have several labels, as in a black box with ``encode``.
     first_counts : int64[O], how often an episode began in each observation.
@@ -179,21 +182,16 @@ class Dataset:
         is_met[self.successors] = True
         return np.flatnonzero(~is_met)
 
-    @property
-    def kind(self) -> dict[str, Any]:
-        """The properties that datasets must share to be merged."""
-        sizes = ("num_observations", "num_actions", "horizon", "discount")
-        names = (*sizes, "observation_names", "action_names", "encoding")
-        rules = None if self.labelling is None else frozenset(self.labelling.rules)
-        return {**{name: getattr(self, name) for name in names}, "labels": rules}
-
     def require_kind(self, other: Mapping[str, Any], seeds: Iterable[Sequence[int]]) -> None:
         """Raise an error if the other data is of another environment, or shares a seed with this data."""
-        own = self.kind
-        for name, value in other.items():
-            if own[name] != value:
-                what = name.removeprefix("num_").replace("_", " ")
-                both = "" if name == "labels" else f": {own[name]} and {value}"
+        for name in KIND:
+            own, found = (
+                frozenset(part.rules) if isinstance(part, Labelling) else part
+                for part in (getattr(self, name), other[name])
+            )
+            if own != found:
+                what = "labels" if name == "labelling" else name.removeprefix("num_").replace("_", " ")
+                both = "" if name == "labelling" else f": {own} and {found}"
                 raise ModelError(f"data with different {what}{both}; only data of one environment merges")
         used = [list(source["seed"]) for source in self.sources if "seed" in source]
         for seed in seeds:
@@ -248,7 +246,7 @@ class Dataset:
         """Merge datasets of one environment, which must be independent: explored with different seeds."""
         merged = self
         for other in others:
-            merged.require_kind(other.kind, [source["seed"] for source in other.sources if "seed" in source])
+            merged.require_kind(vars(other), [source["seed"] for source in other.sources if "seed" in source])
             merged = replace(
                 merged,
                 **add_up(self.num_observations, [merged._part, other._part]),
@@ -262,21 +260,6 @@ class Dataset:
     @property
     def _part(self) -> Part:
         return self.pairs, self.targets, self.labels, self.label_sets, self.counts
-
-    def among(self, kept: Column) -> Dataset:
-        """Return the data with new indices: the positions of observations in ``kept``, which contains all that were
-        met.
-        """
-        (o, a, z), names = self.transitions, self.observation_names
-        return replace(
-            self,
-            num_observations=len(kept),
-            pairs=np.searchsorted(kept, o) * self.num_actions + a,
-            targets=np.searchsorted(kept, z) + len(kept) * self.ends,
-            first_counts=self.first_counts[kept],
-            labelling=None,
-            observation_names=None if names is None else tuple(names[o] for o in kept.tolist()),
-        )
 
     def require_sizes_of(self, task: Task) -> None:
         """Raise an error if a task does not have the sizes of the data."""

@@ -7,7 +7,7 @@ with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
-from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -95,14 +94,6 @@ class Estimate:
     def values_from_unit(self, values: Any) -> Any:
         """Convert values at the start from the unit range to the user's units."""
         return self.machine.reward_range.values_from_unit(values, self.horizon, self.discount)
-
-    def in_task(self, task: Task) -> Task:
-        """Return a known task with this machine, and the data's labels, the horizon and the discount."""
-        self.dataset.require_sizes_of(task)
-        labelling = self.dataset.labelling
-        mdp = task.mdp if labelling is None else replace(task.mdp, labelling=labelling)
-        machine = self.machine.over(sorted(frozenset().union(*mdp.label_sets)))
-        return replace(task, mdp=mdp, machine=machine, horizon=self.horizon, discount=self.discount)
 
 
 def require_readable(machine: RewardMachine, produced: Label, vocabulary: Label) -> None:

@@ -5,6 +5,7 @@ A pair never tried has the least value that the machine allows. Nothing here is 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -51,7 +52,7 @@ class EstimatedTask(BaseTask):
         policy.for_box(box)
         data = source.dataset if isinstance(source, Run) else _sampled(box, policy)
         self.kept = np.setdiff1d(np.arange(data.num_observations), data.unreached)
-        self.box, self.dataset = box, data.among(self.kept)
+        self.box, self.dataset = box, _among(data, self.kept)
         self.name = f"{box.name}, estimated from {plural(data.num_episodes, 'episode')}"
         for part in ("machine", "horizon", "discount", "until_done"):
             setattr(self, part, getattr(box, part))
@@ -156,7 +157,22 @@ def _sampled(box: BlackBox, policy: Policy) -> Dataset:
     index = policy.observations
     own = box.for_run(index.codes if isinstance(index, EncodedIndex) else None)
     choose = chooser(own, policy, deterministic=False, unseen="random")
-    episodes = [list(play(own, choose, episode_seed(0, i))) for i in range(EPISODES)]
-    steps = [[(step.observation, step.action, step.next_observation) for step in episode] for episode in episodes]
-    labels = iter([step.label for episode in episodes for step in episode])  # they may have needed info
-    return count_episodes(steps, own.changed(labels=lambda *step: next(labels)))
+    episodes = [
+        [(step.observation, step.action, step.next_observation, {"label": step.label}) for step in episode]
+        for episode in (play(own, choose, episode_seed(0, number)) for number in range(EPISODES))
+    ]
+    return count_episodes(episodes, own.changed(labels="label"))
+
+
+def _among(data: Dataset, kept: NDArray[np.int64]) -> Dataset:
+    """Return data with new indices: the positions of observations in ``kept``, which contains all that were met."""
+    (o, a, z), names = data.transitions, data.observation_names
+    return replace(
+        data,
+        num_observations=len(kept),
+        pairs=np.searchsorted(kept, o) * data.num_actions + a,
+        targets=np.searchsorted(kept, z) + len(kept) * data.ends,
+        first_counts=data.first_counts[kept],
+        labelling=None,
+        observation_names=None if names is None else tuple(names[o] for o in kept.tolist()),
+    )

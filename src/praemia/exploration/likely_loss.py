@@ -57,7 +57,7 @@ class LikelyLoss:
     Attributes
     ----------
     losses : float64[draws], the losses in all samples, ascending. level, seed : as passed.
-    labels_drawn : whether the labels of transitions never seen were sampled from those of the data.
+    labels_sampled : whether the labels of transitions never seen were sampled from those of the data.
     never_seen : propositions that the machine reads and no label of the data has; samples treat them as impossible.
 
     Examples
@@ -75,7 +75,7 @@ class LikelyLoss:
     losses: NDArray[np.float64]
     level: float
     seed: int
-    labels_drawn: bool
+    labels_sampled: bool
     never_seen: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ class LikelyLoss:
             f"{self.draws:,} draws, seed {self.seed}; Monte-Carlo error: {low:.4g} … {high:.4g}; "
             f"prior: Dirichlet of total weight {PRIOR:g} over all observations",
         ]
-        if self.labels_drawn:
+        if self.labels_sampled:
             lines.append("labels of transitions never seen are sampled from those of the data")
         if self.never_seen:
             lines.append(f"never seen, and so taken to be impossible: {', '.join(self.never_seen)}")

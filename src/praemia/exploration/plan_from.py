@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +38,7 @@ class ExploredPlan:
         smallest return of the machine from then on.
     alpha : an upper bound on the gap to the best plan in p̂.
     certificate : the proven upper bound on the gap to the optimum of the true environment.
-    dataset : the data it was made from.
+    dataset : what it was made from.
     estimate : p̂ with the machine; None for a reward on trajectories.
 
     Examples
@@ -100,9 +100,14 @@ class ExploredPlan:
         return evaluate(self._in_task(task), self.policy, keep_values=False).value
 
     def _in_task(self, task: Task) -> Task:
-        if self.estimate is None:
+        """Return a known task with the machine, the labels, the horizon and the discount of the plan."""
+        estimate, labelling = self.estimate, self.dataset.labelling
+        if estimate is None:
             raise ModelError("plans for machines are compared with a known task; this one is for trajectories")
-        return self.estimate.in_task(task)
+        self.dataset.require_sizes_of(task)
+        mdp = task.mdp if labelling is None else replace(task.mdp, labelling=labelling)
+        machine = estimate.machine.over(sorted(frozenset().union(*mdp.label_sets)))
+        return replace(task, mdp=mdp, machine=machine, horizon=estimate.horizon, discount=estimate.discount)
 
     def __repr__(self) -> str:
         sure, never = self.certificate, ""

@@ -76,7 +76,6 @@ class TrajectoryReward:
     ----------
     function : F, a function of a ``Trajectory``.
     bound : G.
-    name : names the reward in tables.
 
     Examples
     --------
@@ -89,17 +88,16 @@ class TrajectoryReward:
 
     function: Callable[[Trajectory], float]
     bound: float
-    name: str = "reward"
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.bound) and self.bound > 0.0):
-            raise ModelError(f"the bound of {self.name!r} is {self.bound!r}; expected a positive number")
+            raise ModelError(f"the bound of the reward is {self.bound!r}; expected a positive number")
 
     def __call__(self, trajectory: Trajectory) -> float:
         value = float(self.function(trajectory))
         if not -SLACK * self.bound <= value <= (1.0 + SLACK) * self.bound:
             raise ModelError(
-                f"{self.name!r} gives {value:g} on the trajectory {trajectory.observations} with actions "
+                f"the reward is {value:g} on the trajectory {trajectory.observations} with actions "
                 f"{trajectory.actions}; it declared 0 … {self.bound:g}"
             )
         return value

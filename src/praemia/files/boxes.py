@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,11 +35,6 @@ def is_box(part: TaskFile) -> bool:
     """Return whether a file's environment is a black box, rather than a table."""
     world = part.gymnasium
     return world is not None and world.labels is None
-
-
-def box_propositions(part: TaskFile) -> list[str] | None:
-    """Return the propositions that labels can have; None where they are not known beforehand."""
-    return list(part.labels) if isinstance(part.labels, Mapping) else None
 
 
 def build_box(
@@ -68,7 +64,8 @@ def _environment(source: Source, world: GymnasiumPart, allow_code: bool) -> gymn
     with source.at("gymnasium", "options" if world.options and not place else "id"), environments_of(place):
         env = make_env(name, world.options)
         if "render_mode" not in world.options and PICTURES in (env.metadata.get("render_modes") or ()):
-            env.close()
+            with suppress(Exception):  # whatever the user's code may raise
+                env.close()
             env = make_env(name, {**world.options, "render_mode": PICTURES})
     return env
 
@@ -79,7 +76,8 @@ def _encoding(
     """Return the cells of a Box, or the user's function; None for a finite space."""
     from gymnasium import spaces
 
-    space, bins = env.observation_space, world.observations
+    space: Any = env.observation_space
+    bins = world.observations
     if world.encode is not None:
         with source.at("gymnasium", "encode"):
             return _function(world.encode, source, allow_code)
@@ -91,19 +89,6 @@ def _encoding(
             )
     if bins is None:
         return None
-    with source.at("gymnasium", "observations"):
-        if not isinstance(space, spaces.Box):
-            raise ModelError(f"{world.id} shows {space}; names and cells are for a Box, so leave them out")
-        if space.shape != (len(bins),):
-            raise ModelError(f"{len(bins)} names; {world.id} shows {math.prod(space.shape)} numbers ({space})")
-    for name, parts, low, high in zip(bins, bins.values(), space.low.tolist(), space.high.tolist(), strict=True):
-        with source.at("gymnasium", "observations", name):
-            if isinstance(parts, int) and parts > 1 and not math.isfinite(high - low):
-                raise ModelError(
-                    f"{name!r} has no finite bounds ({low:g} to {high:g}), so it has no {parts} cells of equal size; "
-                    "give a list of cuts, such as [-1.0, 0.0, 1.0]"
-                )
-            cells(_line(space, low, high), [parts])
     with source.at("gymnasium", "observations"):
         return cells(space, list(bins.values()), names=list(bins))
 

@@ -25,7 +25,7 @@ from praemia.errors import (
     require_distinct,
     require_distribution,
 )
-from praemia.files.boxes import box_propositions, build_box, is_box
+from praemia.files.boxes import build_box, is_box
 from praemia.files.formats.events import MULTIAGENT_KEYS, build_multiagent
 from praemia.files.schema import (
     FORMULA_KEYS,
@@ -157,7 +157,7 @@ def build_task(source: Source, part: TaskFile, allow_code: bool = False) -> Task
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
     if is_box(part):
-        machine = _task_machine(source, part, box_propositions(part))
+        machine = _task_machine(source, part, part.labels if isinstance(part.labels, Mapping) else None)
         return build_box(source, part, machine, allow_code, {"name": name} | settings)
     if world is None:
         grid: Any = part.grid

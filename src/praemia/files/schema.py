@@ -24,7 +24,6 @@ from pydantic import (
 
 from praemia.envs.grid_text import SLIP
 from praemia.tasks.base import MAX_HORIZON
-from praemia.tasks.mdp_input import ROW_TOLERANCE
 
 MAX_COUNT = 10**15  # far beyond any memory, and still a number to be printed in a message
 
@@ -37,12 +36,6 @@ def _text(value: Any) -> Any:
 def _guard_text(value: Any) -> Any:
     """Take YAML's true and false for the guards of that name."""
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _in_unit_interval(value: float) -> float:
-    if not 0.0 <= value <= 1.0 + ROW_TOLERANCE:
-        raise ValueError(f"found {value:g}; it must lie in [0, 1]")
-    return value
 
 
 def _kind(value: Any) -> str:
@@ -66,8 +59,7 @@ def in_short(write_out: Callable[[Any], Any], form: Any) -> BeforeValidator:
 Name: TypeAlias = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int)]
 GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text, json_schema_input_type=str | bool)]
 Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_COUNT)]
-Unit: TypeAlias = Annotated[float, AfterValidator(_in_unit_interval)]
-Distribution: TypeAlias = Annotated[dict[Name, Unit], Field(min_length=1)]
+Distribution: TypeAlias = Annotated[dict[Name, float], Field(min_length=1)]
 CountOrNames: TypeAlias = Annotated[
     Annotated[Count, Tag("<single>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
     _either("a count or a list of names"),
@@ -91,19 +83,10 @@ class Part(BaseModel):
 class RandomReward(Part):
     """The distribution of a random reward."""
 
-    bernoulli: Unit | None = None
+    bernoulli: float | None = None
     values: list[float] | None = None
-    probabilities: list[Unit] | None = None
+    probabilities: list[float] | None = None
     uniform: list[float] | None = None
-
-    @model_validator(mode="after")
-    def _one_form(self) -> RandomReward:
-        keys = [key for key, value in self if value is not None]
-        if keys not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
-            raise ValueError("expected 'bernoulli', 'values' together with 'probabilities', or 'uniform'")
-        if self.uniform is not None and len(self.uniform) != 2:
-            raise ValueError(f"found {len(self.uniform)} numbers in 'uniform'; expected [low, high]")
-        return self
 
 
 RewardPart: TypeAlias = Annotated[
@@ -114,7 +97,7 @@ RewardPart: TypeAlias = Annotated[
 class OutcomePart(Part):
     """One state that a rule may lead to."""
 
-    probability: Unit = 1.0
+    probability: float = 1.0
     reward: RewardPart | None = None
 
 
@@ -179,15 +162,13 @@ class FormulaPart(Part):
     syntax: Literal["praemia", "spot", "ltlf2dfa"] = "praemia"
     reward: RewardPart | None = None
     pay: Pay = "first"
-    chance: dict[Name, Unit] = {}
+    chance: dict[Name, float] = {}
     propositions: list[Name] | None = None
 
     @model_validator(mode="after")
     def _one_text(self) -> FormulaPart:
         if (self.ltlf is None) == (self.regex is None):
             raise ValueError("expected one of 'ltlf' and 'regex'")
-        if self.reward is not None and not isinstance(self.text, str):
-            raise ValueError("'reward' stands beside several formulas, which have rewards of their own")
         return self
 
     @property

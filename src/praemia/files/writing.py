@@ -23,7 +23,7 @@ from praemia.files.source import parse_scalar
 from praemia.machines.labels import Label, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Rule
+from praemia.machines.rules import ZERO, Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -170,7 +170,7 @@ def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
 
 def machine_record(machine: RewardMachine) -> dict[str, Any]:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
-    if not machine.idle_reward.is_zero:
+    if machine.idle_reward != ZERO:
         raise ModelError("the rewards of this machine were mapped into [0, 1]; write the machine that it was made from")
     if machine.source is not None:
         return {**machine.source, "propositions": machine.propositions}
@@ -189,7 +189,7 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
             f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
         )
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
-    rewards = [{} if out.reward.is_zero else {"reward": out.reward} for out in rule.outcomes]
+    rewards = [{} if out.reward == ZERO else {"reward": out.reward} for out in rule.outcomes]
     if len(rewards) == 1 and rule.outcomes[0].probability == 1.0:
         return part | {"to": rule.outcomes[0].target} | rewards[0]
     pairs = zip(rule.outcomes, rewards, strict=True)

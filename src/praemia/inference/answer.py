@@ -164,7 +164,9 @@ def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
     """Return the edges that were taken, each with an exact interval for its probability."""
     names, taken = inferred_states(table.num_states), np.nonzero(table.counts)
     counts, totals = table.counts[taken], traces.label_totals(table.counts)[taken]
-    intervals = clopper_pearson(counts, totals, (1.0 - INTERVAL_LEVEL) / len(counts))
+    error = 0.5 * (1.0 - INTERVAL_LEVEL) / len(counts)  # at either end (Clopper and Pearson 1934)
+    lows = np.where(counts > 0.0, betaincinv(counts, totals - counts + 1.0, error), 0.0)
+    highs = np.where(counts < totals, betaincinv(counts + 1.0, totals - counts, 1.0 - error), 1.0)
     return tuple(
         Edge(
             names[state],
@@ -173,17 +175,10 @@ def list_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
             names[table.moves[state, symbol]],
             int(count),
             int(total),
-            (low, high),
+            (float(low), float(high)),
         )
-        for state, symbol, count, total, (low, high) in zip(*taken, counts, totals, intervals.tolist(), strict=True)
+        for state, symbol, count, total, low, high in zip(*taken, counts, totals, lows, highs, strict=True)
     )
-
-
-def clopper_pearson(counts: Floats, totals: Floats, failure_prob: float) -> Floats:
-    """Return exact intervals [N, 2] for probabilities, from how often things happened in numbers of trials."""
-    low = betaincinv(counts, totals - counts + 1.0, 0.5 * failure_prob)
-    high = betaincinv(counts + 1.0, totals - counts, 1.0 - 0.5 * failure_prob)
-    return np.stack((np.where(counts > 0.0, low, 0.0), np.where(counts < totals, high, 1.0)), axis=-1)
 
 
 class LabelGroup(NamedTuple):

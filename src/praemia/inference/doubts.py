@@ -36,37 +36,26 @@ class Alternative(NamedTuple):
 
 def alternatives(traces: Traces, table: StateTable, *, deterministic: bool) -> list[Alternative]:
     """Return where edges could lead instead at a cost of at most ``CLOSE_CALL``; a negative cost is an improvement."""
-    paths, others = table.paths(traces), []
+    paths, likelihood = table.paths(traces), log_likelihood(traces, table.counts)
+    others = []
     for state, symbol in np.argwhere(table.counts > 0).tolist():
         crosses = (paths == state) & (traces.symbols == symbol)
         rows = np.flatnonzero(crosses.any(axis=1))
         steps = crosses[rows].argmax(axis=1) + 1
         rows, steps = rows[steps < traces.lengths[rows]], steps[steps < traces.lengths[rows]]
-        start, moves = np.full(len(rows), table.moves[state, symbol]), table.moves.copy()
-        rest = table.counts - walk(traces, moves, rows, steps, start).counts
-        for target in range(table.num_states):
-            if target != table.moves[state, symbol]:
-                moves[state, symbol] = target
-                cost = _cost(traces, table.counts, rest, moves, (rows, steps, target), deterministic)
-                if cost <= CLOSE_CALL:
-                    others.append(Alternative(state, symbol, target, cost))
+        moves = table.moves.copy()
+        before = table.counts - walk(traces, moves, rows, steps, np.full(len(rows), moves[state, symbol])).counts
+        for target in [other for other in range(table.num_states) if other != moves[state, symbol]]:
+            moves[state, symbol] = target
+            for size in (SAMPLE, len(rows)) if deterministic else (len(rows),):
+                after = walk(traces, moves, rows[:size], steps[:size], np.full(len(rows[:size]), target))
+                counts = before + after.counts
+                if deterministic and has_conflict(traces.cells(counts)):
+                    break
+            else:
+                cost = likelihood - log_likelihood(traces, counts)
+                others += [Alternative(state, symbol, target, cost)] if cost <= CLOSE_CALL else []
     return others
-
-
-def _cost(
-    traces: Traces, counts: Floats, rest: Floats, moves: Ints, crossing: tuple[Ints, Ints, int], deterministic: bool
-) -> float:
-    """Return the log-likelihood lost if the episodes that cross an edge went on from another state.
-
-    ``rest`` are the ``counts`` without those after the crossing: episodes, their steps, the state.
-    """
-    rows, steps, target = crossing
-    for size in (SAMPLE, len(rows)) if deterministic else (len(rows),):
-        part = rows[:size]
-        new_counts = rest + walk(traces, moves, part, steps[:size], np.full(len(part), target)).counts
-        if deterministic and has_conflict(traces.cells(new_counts)):
-            return np.inf
-    return log_likelihood(traces, counts) - log_likelihood(traces, new_counts)
 
 
 def doubts(traces: Traces, table: StateTable, *, deterministic: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

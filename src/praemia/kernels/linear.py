@@ -90,28 +90,34 @@ def moments(zero: Any, edges: Edges, pair: Any, table: Floats, width: int, lane:
     return base + mean, np.sqrt(np.maximum(square - mean * mean, zero))
 
 
-class Coefficients(NamedTuple):
-    """Numbers by step, observation, action and machine state, flat; a stride of 0 means the same for all."""
-
-    numbers: Floats
-    by_step: int
-    by_observation: int
-    by_action: int
-    by_state: int  # 1, or 0
+@inlined
+def strides(numbers: Floats) -> Any:
+    """Return how far apart the steps, observations and actions of [H, O, A, W] lie; 0 where all have the same."""
+    steps, observations, actions, columns = numbers.shape
+    by_step, by_observation = observations * actions * columns, actions * columns
+    return (
+        by_step if steps > 1 else 0,
+        by_observation if observations > 1 else 0,
+        columns if actions > 1 else 0,
+        columns > 1,
+    )
 
 
 @inlined
-def coefficient(zero: Any, it: Coefficients, h: Whole, o: Whole, a: Whole, lane: Whole) -> Any:
+def coefficient(zero: Any, numbers: Floats, by: Any, h: Whole, o: Whole, a: Whole, lane: Whole) -> Any:
     """Return the numbers of an action for some machine states."""
-    at = h * it.by_step + o * it.by_observation + a * it.by_action
-    return load(zero, it.numbers, at + lane) if it.by_state > 0 else zero + it.numbers[at]
+    at = h * by[0] + o * by[1] + a * by[2]
+    return load(zero, numbers, at + lane) if by[3] else zero + numbers[at]
 
 
 class LinearForm(NamedTuple):
-    """What distinguishes one learner of the linear form from another, and one plan from the next."""
+    """What distinguishes one learner of the linear form from another, and one plan from the next.
 
-    scale: Coefficients  # α
-    bonus: Coefficients  # β
+    Axes of α and β that are the same for all have length 1.
+    """
+
+    scale: Floats  # α, [H, O, A, W]
+    bonus: Floats  # β
     growth: float  # g
     caps: Floats  # [H]
     old: Floats  # [H, slots·W], Q of the previous plan; pairs whose slot is not in it have no bound
@@ -161,14 +167,11 @@ def linear_pass(
 ) -> None:
     """Fill policy[H, O, M] for the observations met, and the form's new Q. ``rows`` are the extra rows."""
     zero, (horizon, size, num_machine_states) = zeros(4), policy.shape
-    edges, options, width, num_actions = (
-        scratch.edges,
-        scratch.options,
-        task.is_done.shape[0],
-        form.slots.shape[0] // size,
-    )
-    num_old, num_new = form.old.shape[1] // width, form.new.shape[1] // width
-    has_deviation = form.scale.numbers.shape[0] > 1 or form.scale.numbers[0] != 0.0
+    edges, options, width = scratch.edges, scratch.options, task.is_done.shape[0]
+    num_actions, num_old, num_new = form.slots.shape[0] // size, form.old.shape[1] // width, form.new.shape[1] // width
+    scale, by_scale = form.scale.reshape(-1), strides(form.scale)
+    bonus, by_bonus = form.bonus.reshape(-1), strides(form.bonus)
+    has_deviation = scale.shape[0] > 1 or scale[0] != 0.0
     clear(scratch.tables[horizon % 2], size * width)  # V_H
     for h in range(horizon - 1, -1, -1):
         after, here, actions = scratch.tables[(h + 1) % 2], scratch.tables[h % 2], policy[h].reshape(-1)
@@ -181,10 +184,10 @@ def linear_pass(
                 for a in range(num_actions):
                     pair, value = np.uint64(o * num_actions + a), zero + form.caps[h]
                     if edges.totals[pair] > 0.0:
-                        bound = coefficient(zero, form.bonus, h, o, a, lane)
+                        bound = coefficient(zero, bonus, by_bonus, h, o, a, lane)
                         if has_deviation:
                             mean, deviation = moments(zero, edges, pair, after, width, lane)
-                            bound = bound + coefficient(zero, form.scale, h, o, a, lane) * deviation
+                            bound = bound + coefficient(zero, scale, by_scale, h, o, a, lane) * deviation
                         else:
                             mean, _ = moments(zero, edges, pair, after, width, lane)
                         if scratch.rewards.shape[0] > 0:
@@ -203,7 +206,7 @@ def linear_pass(
 
 
 @part
-def fault_of(bonus: Floats, scale: Floats) -> int:
+def fault_of(scale: Floats, bonus: Floats) -> int:
     """Return what is wrong with the numbers of a form: 0 if nothing is. A bonus may be +∞."""
     for i in range(bonus.shape[0]):
         if not bonus[i] > -np.inf:  # NaN fails too
@@ -216,15 +219,26 @@ def fault_of(bonus: Floats, scale: Floats) -> int:
 
 @compiled
 def plan_from_counts(
-    task: PassArrays, counts: Counts, scratch: Scratch, form: LinearForm, policy: Actions, stream: Ints
+    task: PassArrays,
+    counts: Counts,
+    scratch: Scratch,
+    scale: Floats,
+    bonus: Floats,
+    growth: float,
+    caps: Floats,
+    old: Floats,
+    new: Floats,
+    policy: Actions,
+    stream: Ints,
 ) -> int:
-    """Make a plan from what was counted; see ``linear_pass``. Return the form's fault: there is no plan then."""
-    fault = fault_of(form.bonus.numbers, form.scale.numbers)
+    """Make a plan of a ``LinearForm`` from what was counted. Return the form's fault: there is no plan then."""
+    fault = fault_of(scale.reshape(-1), bonus.reshape(-1))
     if fault != 0:
         return fault
     fill_edges(counts, scratch.edges)
     if task.added.shape[0] > 0:
         fill_rewards(counts, task.added, task.is_done.shape[0], scratch.rewards)
+    form = LinearForm(scale, bonus, growth, caps, old, new, counts.slots)
     linear_pass(task, scratch, form, counts.rows[: counts.totals[ROWS]], counts.is_met, policy, stream)
     return 0
 

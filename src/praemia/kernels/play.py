@@ -295,11 +295,12 @@ def value_and_play(
     chance: Chance,
     log: LogArrays,
     last: int,
-) -> None:
-    """Record the exact value of a plan that is new, unless values.states is empty, and play it."""
+) -> bool:
+    """Record the exact value of a plan that is new, unless values.states is empty, and play; tell if a plan is due."""
     if note_plan(log, replan):
         value_plan(world, values, policy, log)
     play_episodes(world, counts, policy, replan, chance, log, last)
+    return bool(log.progress[0]["is_due"])
 
 
 @cache

@@ -11,7 +11,7 @@ from praemia._support.limits import require_memory
 from praemia.errors import ParameterError, PlanError, require_whole, unknown_name
 from praemia.kernels import linear
 from praemia.kernels.counts import SLOTS
-from praemia.kernels.linear import Coefficients, LinearForm, PassArrays, Scratch
+from praemia.kernels.linear import PassArrays, Scratch
 from praemia.kernels.records import END, Actions, LayerArrays, action_type, padded_width
 from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
@@ -85,8 +85,8 @@ def plan_with_bonus(
         require_memory(8 * spec.horizon * slots * width, "the action values of a plan")
     new = np.empty((spec.horizon, slots * width if keeps else 0))
     policy, scratch = next_policy(experience, rng), scratch_for(experience, task)
-    form = LinearForm(alpha, beta, float(growth), _caps(cap, spec), old, new, counts.slots)
-    fault = linear.plan_from_counts(task, counts, scratch, form, policy, new_stream(rng))
+    caps, stream = _caps(cap, spec), new_stream(rng)
+    fault = linear.plan_from_counts(task, counts, scratch, alpha, beta, float(growth), caps, old, new, policy, stream)
     if fault:
         raise ParameterError(FAULTS[fault])
     return checked_plan(policy, scratch.tables, new if keeps else None)
@@ -94,22 +94,18 @@ def plan_with_bonus(
 
 def checked_plan(policy: Actions, tables: NDArray[np.float64], memory: Any = None) -> LearnerPlan:
     """Return a plan that a kernel made, policy[H, O, M] and V_0 in tables[0], copied; it need not be checked."""
-    (_, size, num_states), shown = policy.shape, policy.transpose(0, 2, 1)
-    shown.flags.writeable = False
+    _, size, num_states = policy.shape
     width = padded_width(num_states)
-    values = tables[0, : size * width].copy().reshape(size, width)[:, :num_states].T
-    plan = LearnerPlan(shown, values, memory)
-    object.__setattr__(plan, "_checked", (shown, policy))
-    return plan
+    values = tables[0, : size * width].reshape(size, width)[:, :num_states].T
+    return LearnerPlan._of_kernel(policy, values.copy(), memory)
 
 
 def scratch_for(experience: Experience, task: PassArrays) -> Scratch:
     """Return arrays to plan in: the same for every plan of a run, until what is counted needs more room."""
     kept, counts = experience._kept, experience._counts
-    counted = (counts.visits, counts.is_met, counts.transitions, counts.rows)
-    size = (*map(len, counted), len(task.is_done), len(task.added))
-    if kept.get("size") != size:
-        kept["size"], kept["scratch"] = size, linear.new_scratch(task, counts)
+    if kept.get("counts") is not counts or kept["sizes"] != (len(task.is_done), len(task.added)):
+        kept["counts"], kept["sizes"] = counts, (len(task.is_done), len(task.added))
+        kept["scratch"] = linear.new_scratch(task, counts)
     return kept["scratch"]  # type: ignore[no-any-return]
 
 
@@ -190,30 +186,23 @@ def _caps(cap: str | ArrayLike, spec: TaskSpec) -> NDArray[np.float64]:
     return caps
 
 
-def _coefficients(name: str, numbers: ArrayLike, sizes: tuple[int, int, int, int], width: int) -> Coefficients:
-    """Return numbers that broadcast to [H, M, O, A] as kernels take them; axes of length 1 are not expanded."""
+def _coefficients(name: str, numbers: ArrayLike, sizes: tuple[int, int, int, int], width: int) -> NDArray[np.float64]:
+    """Return numbers that broadcast to [H, M, O, A] as kernels take them, [H, O, A, W]; axes of length 1 stay so."""
     array = np.asarray(numbers, dtype=np.float64)
     shape = (1,) * (4 - array.ndim) + array.shape
-    if len(shape) > 4 or sum(map(_unlike, shape, sizes)):
+    if len(shape) > 4 or not all(map(_fits, shape, sizes)):
         raise ParameterError(f"{name} of shape {array.shape}; expected one that broadcasts to [H, M, O, A] = {sizes}")
     steps, states, observations, actions = shape
     if states > 1:
         columns = [(0, 0)] * 3 + [(0, width - states)]
-        array = np.pad(array.reshape(shape).transpose(0, 2, 3, 1), columns)
-    by_action = width if states > 1 else 1
-    by_observation, by_step = actions * by_action, observations * actions * by_action
-    flat = array.reshape(-1)
-    return Coefficients(
-        flat if flat.flags.writeable and flat.flags.c_contiguous else flat.copy(),
-        by_step if steps > 1 else 0,
-        by_observation if observations > 1 else 0,
-        by_action if actions > 1 else 0,
-        int(states > 1),
-    )
+        return np.ascontiguousarray(np.pad(array.reshape(shape).transpose(0, 2, 3, 1), columns))
+    if not (array.flags.writeable and array.flags.c_contiguous):
+        array = array.copy()
+    return array.reshape(steps, observations, actions, 1)
 
 
-def _unlike(size: int, most: int) -> bool:
-    return size != 1 and size != most
+def _fits(size: int, most: int) -> bool:
+    return size == most or size == 1
 
 
 def _action_values(previous: LearnerPlan, spec: TaskSpec, width: int) -> NDArray[np.float64]:

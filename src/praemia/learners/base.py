@@ -50,6 +50,14 @@ class LearnerPlan:
     # What a kernel of this package has made: the policy as shown, which cannot be written to, and as kernels take it.
     _checked: tuple[Any, Any] | None = field(default=None, init=False, repr=False)
 
+    @classmethod
+    def _of_kernel(cls, policy: NDArray[Any], values: NDArray[np.float64], memory: Any) -> LearnerPlan:
+        """Return the plan that a kernel has made, policy[H, O, M]."""
+        plan, shown = cls.__new__(cls), policy.transpose(0, 2, 1)
+        shown.flags.writeable = False
+        vars(plan).update(policy=shown, values=values, memory=memory, _checked=(shown, policy))
+        return plan
+
 
 def replan_parameter(default: str) -> Any:
     """Declare when a learner plans again."""

@@ -78,6 +78,12 @@ class Experience:
     _policy: Actions | None = field(default=None, repr=False)  # [H, O, M], the policy played so far
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)  # what plans of a run work in
 
+    def _later(self, episodes_played: int, policy: Actions | None) -> Experience:
+        """Return the experience after more episodes, counted in the same arrays. Nothing else was looked up in this."""
+        later = object.__new__(Experience)
+        vars(later).update(vars(self), episodes_played=episodes_played, _policy=policy, visits=self.visits)
+        return later
+
     @property
     def num_steps(self) -> int:
         """T = K · H."""

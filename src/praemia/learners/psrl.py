@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from praemia.kernels.counts import TRANSITIONS
-from praemia.kernels.linear import Coefficients, LinearForm, Scratch
+from praemia.kernels.linear import LinearForm, Scratch
 from praemia.kernels.posteriors import Prior, Seen, copy_counts, new_sample, plan_sampled
 from praemia.kernels.records import LANES, NUM_EXITS
 from praemia.kernels.ties import new_stream
@@ -55,28 +55,10 @@ class PSRL(CanLearnMachine):
         sampled, policy = new_sample(seen, prior), next_policy(experience, rng)
         width, options = len(task.is_done), np.zeros(spec.num_actions * LANES)
         scratch = Scratch(sampled.edges, np.zeros((2, len(every.rows.rows) * width)), options, np.zeros(0))
-        nothing, no_plan = Coefficients(np.zeros(1), 0, 0, 0, 0), np.empty((spec.horizon, 0))
-        plan_sampled(
-            task,
-            seen,
-            prior,
-            rng,
-            sampled,
-            scratch,
-            LinearForm(
-                nothing,
-                nothing,
-                1.0,
-                spec.named_caps["steps left"],
-                no_plan,
-                no_plan,
-                np.zeros(len(seen.own), np.int32),
-            ),
-            every.rows.rows[spec.num_observations + NUM_EXITS :],
-            np.ones(spec.num_observations, dtype=bool),
-            policy,
-            new_stream(rng),
-        )
+        nothing, no_plan, slots = np.zeros((1, 1, 1, 1)), np.empty((spec.horizon, 0)), np.zeros(len(seen.own), np.int32)
+        form = LinearForm(nothing, nothing, 1.0, spec.named_caps["steps left"], no_plan, no_plan, slots)
+        extra_rows, met = every.rows.rows[spec.num_observations + NUM_EXITS :], np.ones(spec.num_observations, bool)
+        plan_sampled(task, seen, prior, rng, sampled, scratch, form, extra_rows, met, policy, new_stream(rng))
         return checked_plan(policy, scratch.tables)
 
 

@@ -64,7 +64,7 @@ class UCBVI(Learner):
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec, n = experience.spec, np.maximum(1.0, experience.visits)
-        iota, cap = self.log_term(spec, experience.num_steps), spec.value_caps[0]
+        iota, cap = self.log_term(spec, experience.num_steps), float(spec.value_caps[0])
         bonus = 14 / 3 * cap * iota / n + self.reward_bonus(iota, n)
         cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)
         bonus = bonus + np.sqrt(8 * later_visits(experience, cost, cap * cap)) / n
@@ -122,7 +122,7 @@ def later_visits(experience: Experience, cost: float, caps: float | NDArray[np.f
     where c/k is above them, the minimum is the cap everywhere, and the sum is cap²·(n − n_end).
     """
     spec = experience.spec
-    if cost >= (experience.episodes_played + 1) * (caps if np.ndim(caps) == 0 else np.max(caps)):
+    if cost >= (experience.episodes_played + 1) * (caps.max() if isinstance(caps, np.ndarray) else caps):
         going_on = experience.visits - experience.ends if spec.can_end else experience.visits
         return caps * going_on
     seen = experience.transitions

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
@@ -40,12 +38,8 @@ class Payment(NamedTuple):
                 if key not in ("reward", "pay"):
                     raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
             reward, pay = value.get("reward", 1.0), value.get("pay", pay)
-            reward = Reward.from_data(reward) if isinstance(reward, Mapping) else reward
         require_pay(pay)
-        is_number = isinstance(reward, Real) and not isinstance(reward, bool) and math.isfinite(reward)
-        if not is_number and not isinstance(reward, Reward):
-            raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
-        given = Reward.of(reward)
+        given = Reward.from_data(reward)
         if pay == "end" and not given.is_constant:
             raise ParameterError(f"the reward {given} with pay='end', which may subtract it again; give a number")
         return cls(given, pay)

@@ -10,6 +10,7 @@ from praemia.errors import SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, fold, negation, proposition
 from praemia.machines.labels import Label
+from praemia.machines.state_diagrams import StateDiagrams
 
 Term: TypeAlias = dict[int, bool]  # variable -> whether it must be true
 
@@ -79,14 +80,8 @@ class Booleans(Diagrams):
 
     def example(self, function: int) -> Label:
         """Return a label on which a function, which is not false everywhere, is true."""
-        true = set()
-        while not self.is_leaf(function):
-            if self.low[function] == self.false:
-                true.add(self.atoms[self.variable[function]].name)
-                function = self.high[function]
-            else:
-                function = self.low[function]
-        return frozenset(true)
+        (labels,) = StateDiagrams(self.names, self, (function,)).examples()
+        return labels[self.true]
 
     def literal(self, variable: int) -> int:
         """Return the function that is true where a variable is."""

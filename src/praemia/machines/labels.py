@@ -57,17 +57,13 @@ class LabelRule:
     ) -> None:
         object.__setattr__(self, "propositions", as_label(propositions, "the label that a label rule adds"))
         for place, number in (("source", source), ("action", action), ("target", target)):
-            object.__setattr__(self, place, None if number is None else _whole(place, number))
+            if number is not None and not isinstance(number, Integral):
+                raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
+            object.__setattr__(self, place, None if number is None else int(number))
 
     def as_list(self) -> list[list[str] | int | None]:
         """Return the rule as plain data: the propositions in order, then source, action and target."""
         return [sorted(self.propositions), self.source, self.action, self.target]
-
-
-def _whole(place: str, number: object) -> int:
-    if not isinstance(number, Integral):
-        raise ModelError(f"the {place} of a label rule is {number!r}; expected an integer, or None for any")
-    return int(number)
 
 
 @dataclass(frozen=True)

@@ -112,14 +112,16 @@ class Reward:
     def from_data(cls, data: Any) -> Reward:
         """Read a reward as task files have it: a number, or a mapping that names a distribution."""
         match data:
-            case {"bernoulli": probability}:
+            case {"bernoulli": probability, **rest} if not rest:
                 return cls.bernoulli(probability)
-            case {"uniform": [low, high]}:
+            case {"uniform": [low, high], **rest} if not rest:
                 return cls.uniform(low, high)
-            case {"values": values, "probabilities": probabilities}:
+            case {"values": values, "probabilities": probabilities, **rest} if not rest:
                 return cls(tuple(values), tuple(probabilities))
-            case _:
-                return cls.of(data)
+            case {}:
+                expected = "'bernoulli', 'values' together with 'probabilities', or 'uniform': [low, high]"
+                raise ModelError(f"a reward of {data!r}; expected a number, {expected}")
+        return cls.of(data)
 
     def to_data(self) -> float | dict[str, Any]:
         """Return the reward as plain data, the inverse of ``from_data``."""
@@ -166,11 +168,6 @@ class Reward:
         return len(self.values) == 1 and self.widths[0] == 0.0
 
     @property
-    def is_zero(self) -> bool:
-        """Whether it is always 0."""
-        return self.is_constant and self.values[0] == 0.0
-
-    @property
     def mean(self) -> float:
         mean = math.fsum(piece.mean * piece.probability for piece in self.pieces)
         return min(max(mean, self.lowest), self.highest)  # probabilities may sum to a little more than 1
@@ -202,7 +199,10 @@ class Reward:
 def _require_number(value: object) -> float:
     if not isinstance(value, Real):
         raise ModelError(f"a reward of {value!r}; expected a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ModelError(f"a reward above {LARGEST:g} or below -{LARGEST:g}; expected a number between them") from None
 
 
 @dataclass(frozen=True)

@@ -66,17 +66,22 @@ def play(
     own, machine_rng, policy_rng = seed.spawn(3)
     rng, chance = np.random.default_rng(machine_rng), np.random.default_rng(policy_rng)
     sampler, m = sampler or MachineSampler(box.machine), box.machine.index[box.machine.initial]
-    observed, _ = box.env.reset(seed=int(own.generate_state(1)[0] >> 1))
-    shown = box.shown(observed)
+    try:
+        shown = box.shown(box.env.reset(seed=int(own.generate_state(1)[0] >> 1))[0])
+    except Exception as error:  # whatever the user's code may raise
+        box.fail(error)
     for h in range(box.max_steps):
         action = choose(shown, m, h, chance)
-        observed, _, terminated, truncated, info = box.env.step(action)
-        after = box.shown(observed)
-        label = box.label(shown, action, after, info)
+        try:
+            observed, _, terminated, truncated, info = box.env.step(action)
+            after, is_over = box.shown(observed), bool(terminated or truncated)
+            label = box.label(shown, action, after, info)
+        except Exception as error:
+            box.fail(error)
         m_next, reward = sampler.step(m, label, rng)
         yield Step(h, shown, m, action, tuple(sorted(label)), reward, after, m_next)
         shown, m = after, m_next
-        if terminated or truncated or m in box.done_states:
+        if is_over or m in box.done_states:
             return
 
 

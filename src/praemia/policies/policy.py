@@ -101,8 +101,9 @@ class Policy:
 
     def _require_sizes(self) -> None:
         num_states, size = _sizes(self.table)
-        for found in (self.observations and self.observations.size, self.met is not None and len(self.met)):
-            if found and found != size:
+        index, met = self.observations, self.met
+        for found in (None if index is None else index.size, None if met is None else len(met)):
+            if found is not None and found != size:
                 raise ModelError(f"a policy for {size} observations; {self.task or 'its task'} has {found}")
         if self.machine is not None and self.machine.num_states != num_states:
             raise ModelError(f"a policy for {num_states} machine states; its machine has {self.machine.num_states}")
@@ -199,7 +200,7 @@ class Policy:
 
     def _unseen(self, observation: Any, unseen: Any, rng: np.random.Generator | None) -> Any:
         if not isinstance(unseen, str):
-            return unseen
+            return unseen if self.actions is None else self.actions.element(self.actions.number(unseen))
         if unseen == "random":
             if rng is None:
                 raise ParameterError('unseen="random" samples an action; give a generator: rng=…')

@@ -15,12 +15,9 @@ import numpy as np
 from praemia._support.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import (
-    EnvironmentFailure,
     ModelError,
     ParameterError,
-    PraemiaError,
     PraemiaWarning,
-    came_from_interrupt,
 )
 from praemia.kernels.counts import MachineCounts, add_row, add_transition, count_episode, count_step
 from praemia.kernels.play import note_plan, sample_action
@@ -75,7 +72,7 @@ class BoxWorld(World):
         self.compares = learner.asks_labels != "seen"
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
-        box.env.reset(seed=seed_of_box)
+        self._start(seed_of_box)
 
     def _tabulated(self) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
@@ -113,7 +110,7 @@ class BoxWorld(World):
     def _probe(self, seed: int) -> None:
         """Play a few random steps to see whether labels depend on ``info``."""
         actions, ended = np.random.default_rng(seed), True
-        self.box.env.reset(seed=seed)
+        self._start(seed)
         for _ in range(PROBED_STEPS):
             if ended:
                 o, shown = self._reset()
@@ -122,11 +119,19 @@ class BoxWorld(World):
             self._compare(o, a, z, label)
             o, ended = z, terminated or truncated
 
+    def _start(self, seed: int | None = None) -> Any:
+        """Reset the environment and return what it shows."""
+        try:
+            return self.box.env.reset(seed=seed)[0]
+        except Exception as error:  # whatever the user's code may raise
+            self._fail(error)
+
     def _reset(self) -> tuple[int, Any]:
         """Begin an episode; return the first observation as an index and as shown."""
+        observed = self._start()
         try:
-            return self.box.observe(self.box.env.reset()[0])
-        except Exception as error:  # whatever the user's code may raise
+            return self.box.observe(observed)
+        except Exception as error:
             self._fail(error)
 
     def _step(self, shown: Any, a: int) -> tuple[int, Any, Label, bool, bool]:
@@ -135,16 +140,13 @@ class BoxWorld(World):
         try:
             observed, _, terminated, truncated, info = self.box.env.step(action)
             z, shown_next = self.box.observe(observed)
-            return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
+            label = self.box.label(shown, action, shown_next, info)
+            return z, shown_next, label, bool(terminated), bool(truncated)
         except Exception as error:
             self._fail(error)
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Raise an error of the environment, of its labels or of its encoder as one of praemia's."""
-        if isinstance(error, PraemiaError) or came_from_interrupt(error):
-            raise error
-        found = f"{type(error).__name__}: {error}"
-        raise EnvironmentFailure(f"{self.box.name!r} failed in episode {self.played}, from 0: {found}") from error
+        self.box.fail(error, f" in episode {self.played}, from 0")
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
@@ -172,32 +174,26 @@ class BoxWorld(World):
         while self.played < last and not self.is_due and not self.is_spent:
             note_plan(self.log, self.replan_code)
             self.counts = self.counts.with_room(self.box.max_steps)
-            labels, rewards = self._play_episode()
-            weights = step_weights(len(rewards), self.box.discount)
-            self.log.returns[self.played] = ordered_sum(np.array(rewards) * weights)
-            self.log.steps[self.played] = len(rewards)
-            for step in zip(labels, rewards, strict=True):
-                self.box.recorder.add(*step)
+            steps = self._play_episode()
+            weights = step_weights(len(steps), self.box.discount)
+            self.log.returns[self.played] = ordered_sum(np.array([reward for _, reward in steps]) * weights)
+            self.log.steps[self.played] = len(steps)
+            for label, reward in steps:
+                self.box.recorder.add(label, reward)
             self.box.recorder.end_episode()
             self.progress["played"] += 1
-            self.progress["steps"] += len(rewards)
+            self.progress["steps"] += len(steps)
             if self.played == PATIENCE:
                 self.box.warn_of_absent(frozenset().union(*self.box.label.met), f"had in {PATIENCE} episodes", 2)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
-    def _replan_at_once(self, num_steps: int) -> None:
-        """Plan in the middle of an episode."""
-        self.progress["step"] = num_steps
-        self.replan()
-        self.progress["step"] = 0
-
-    def _play_episode(self) -> tuple[list[Label], list[float]]:
-        """Play one episode and count it; return its labels and its rewards, in the user's units.
+    def _play_episode(self) -> list[tuple[Label, float]]:
+        """Play one episode and count it; return the label and the reward of each step, in the user's units.
 
         When the environment cuts an episode off (truncation), it is not known what would have followed.
         """
-        box, rewards, labels, due = self.box, list[float](), list[Label](), False
+        box, steps, due = self.box, list[tuple[Label, float]](), False
         at_once, units = self.learner.replan_rule.at_once, box.machine.reward_range
         (o, shown), m = self._reset(), box.machine.index[box.machine.initial]
         place, _ = self._place(o, m)
@@ -207,27 +203,27 @@ class BoxWorld(World):
             a = self._act(h, *self._place(o, m))
             z, shown, label, ended, truncated = self._step(shown, a)
             m_next, reward = self._sampler.step(m, label, self.world_rng)
-            labels.append(label)
-            rewards.append(reward)
+            steps.append((label, reward))
             unit_reward = reward if units.is_unit else units.number_to_unit(reward)
             due |= self._count(h, (o, a, z), label, (m, m_next), ended, unit_reward)
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and at_once and len(rewards) < box.max_steps:
-                self._replan_at_once(len(rewards))
-                due = False
+            if due and at_once and len(steps) < box.max_steps:
+                self.progress["step"] = len(steps)
+                self.replan()
+                self.progress["step"], due = 0, False
         if len(self.counts.step_visits) and not self._is_over(ended, m):
-            self.counts.step_visits[len(rewards), self._place(o, m)[0]] += 1
+            self.counts.step_visits[len(steps), self._place(o, m)[0]] += 1
         self.progress["is_due"] = count_episode(self.counts.totals, self.replan_code) or due
-        return labels, rewards
+        return steps
 
     def _place(self, o: int, m: int) -> tuple[int, int]:
         """Return where the learner sees itself: its observation and machine state."""
         return (o, m) if self._product is None else (o * self.num_machine_states + m, 0)
 
     def _is_over(self, ended: bool, m: int) -> bool:
-        """Return whether a step ends the episode for the learner; in a product also where the machine is done."""
+        """Tell whether a step ends the episode for the learner; in a product also where the machine is done."""
         return ended or (self._product is not None and m in self.box.done_states)
 
     def _act(self, h: int, o: int, m: int) -> int:

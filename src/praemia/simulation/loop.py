@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import signal
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -76,6 +77,7 @@ class World(ABC):
         self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
         self.counts = self._empty_counts()
         self._kept = dict[str, Any]()
+        self._experience: Experience | None = None  # made once, until arrays have to grow
 
     def _empty_counts(self) -> Counts:
         spec, learner = self.spec, self.learner
@@ -123,24 +125,24 @@ class World(ABC):
         return math.nan
 
     def advance(self, most: int, on_plan: Callable[[], None] | None) -> None:
-        """Plan if a plan is due, and play on: for a slice of time or ``most`` episodes at most."""
-        if self.is_due:
-            self.replan()
-            if on_plan is not None:
-                on_plan()
-        self.play(most)
+        """Plan when a plan is due, and play: for a slice of time or ``most`` episodes at most."""
+        last, until = self.played + most, time.perf_counter() + SLICE_SECONDS
+        while self.played < last and not self.is_spent:
+            if self.is_due:
+                self.replan()
+                if on_plan is not None:
+                    on_plan()
+            self.play(last - self.played)
+            if time.perf_counter() >= until:
+                break
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        return Experience(
-            self.spec,
-            self.num_episodes + self.episodes_before,
-            self.played + self.episodes_before,
-            self.counts,
-            self.truth,
-            self.policy if self.policy.size else None,
-            self._kept,
-        )
+        first = self._experience
+        if first is None or first._counts is not self.counts or first.spec is not self.spec:
+            num_episodes = self.num_episodes + self.episodes_before
+            first = self._experience = Experience(self.spec, num_episodes, 0, self.counts, self.truth, None, self._kept)
+        return first._later(self.played + self.episodes_before, self.policy if self.policy.size else None)
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""

@@ -145,13 +145,21 @@ def _in_box(box: BlackBox, policy: Any, seed: int, unseen: Any) -> Episode:
 
     def watched(*situation: Any) -> Any:
         if renders:
-            images.append(small_image(box.env.render()))
+            images.append(_picture(box))
         return choose(*situation)
 
     steps = tuple(play(box, watched, episode_seed(seed, 0)))
     if renders:
-        images.append(small_image(box.env.render()))
+        images.append(_picture(box))
     return Episode(box, seed, steps, tuple(images))
+
+
+def _picture(box: BlackBox) -> Any:
+    """Return what the environment renders, as an image of few colours."""
+    try:
+        return small_image(box.env.render())
+    except Exception as error:  # whatever the user's code may raise
+        box.fail(error, " to render")
 
 
 def small_image(pixels: Any) -> Any:

@@ -240,7 +240,9 @@ class Run(Displayed):
             counted = None if counts is None else partial(_dataset, counts.tobytes(), where)
             values |= {"seed": seed_key(values["seed"]), "policy": policy}
             run = cls(**values, rng_revision=revision, _counted=counted)
-            _require_whole(run)
+            for is_damaged, what in _damages(run):
+                if is_damaged:
+                    raise DamageError(what)
             return run
 
     def plot(self) -> Drawing:
@@ -271,15 +273,11 @@ def _dataset(data: bytes, where: str) -> Dataset:
     return Dataset.from_bytes(data, where)
 
 
-def _require_whole(run: Run) -> None:
-    """Refuse a run from a file, which anybody may have written, whose numbers do not fit each other."""
-    for is_damaged, what in _damages(run):
-        if is_damaged:
-            raise DamageError(what)
-
-
 def _damages(run: Run) -> Iterator[tuple[bool | np.bool_, str]]:
-    """Yield what may be wrong with a run, and whether it is; each takes what comes before for granted."""
+    """Yield what may be wrong with a run from a file, which anybody may have written, and whether it is.
+
+    Each takes what comes before for granted.
+    """
     gaps = run.plan_values if run.mapped_gaps is None else run.mapped_gaps
     per_plan, starts = (run.plan_episodes, run.plan_values, run.optimistic_values, gaps), run.plan_episodes
     per_episode = [run.returns, run.steps, *([] if run.path_losses is None else [run.path_losses])]

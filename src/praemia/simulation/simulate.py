@@ -58,8 +58,8 @@ def simulate(
     seed : an integer, or several.
     num_steps : instead of ``num_episodes``: the run ends with the episode that reaches this number of steps. T = K·H in
         a learner's formulas is then this number, rounded up to full episodes.
-    test_every : with ``num_steps``: after this number of steps, again and again, test the plan and the learned policy
-        against an optimal one by sampled episodes (``run.tests``).
+    test_every : with ``num_steps``: how often, in steps, the plan and the learned policy are tested against an optimal
+        one by sampled episodes (``run.tests``).
     data : counts that the learner begins with: those of another run (``run.dataset``), of ``explore``, or of a log
         (``Dataset.from_episodes``). K in its formulas includes those episodes.
     on_progress : called with the number of episodes (or steps) played so far; by default, progress is shown after two

@@ -79,7 +79,7 @@ class TaskWorld(World):
         last, began = self.played + most, time.perf_counter()
         size = 1 + (1 << 20) // self.spec.horizon
         while True:
-            kernels.value_and_play(
+            is_due = kernels.value_and_play(
                 self.arrays,
                 self.counts,
                 self.values,
@@ -89,7 +89,7 @@ class TaskWorld(World):
                 self.log,
                 min(last, self.played + size),
             )
-            if self.is_due or self.played >= last or self.is_spent:
+            if is_due or self.played >= last or self.is_spent:
                 return
             self._make_room()
             if time.perf_counter() - began >= SLICE_SECONDS:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia._support.limits import require_memory
-from praemia.errors import ModelError
+from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import Labelling
 
 ROW_TOLERANCE = 1e-9  # of sums of probabilities
@@ -19,10 +19,8 @@ Start: TypeAlias = int | Mapping[int, float] | ArrayLike
 
 
 def require_sizes(num_observations: int, num_actions: int) -> None:
-    if num_observations < 1 or num_actions < 1:
-        raise ModelError(f"{num_observations} observations and {num_actions} actions; at least one of each is needed")
-    if num_actions > MAX_ACTIONS:
-        raise ModelError(f"{num_actions:,} actions; expected at most {MAX_ACTIONS:,}")
+    require_whole("num_observations", num_observations, 1, error=ModelError)
+    require_whole("num_actions", num_actions, 1, MAX_ACTIONS, ModelError)
     purpose = f"transition probabilities of {num_observations:,} × {num_actions:,} rows"
     require_memory(16 * num_observations * num_actions, purpose)
 
@@ -42,6 +40,7 @@ def require_rules(labelling: Labelling, num_observations: int, num_actions: int)
 
 
 def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Return numbers as an array, or say that they are none."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -51,11 +50,17 @@ def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
+def one_column(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Return numbers as an array of one dimension, or say what is wrong with them."""
+    column = as_numbers(values, what)
+    if column.ndim != 1:
+        raise ModelError(f"{what} have shape {column.shape}; expected one dimension")
+    return column
+
+
 def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
     """Return indices of observations or actions as an array, or say what is wrong with them."""
-    column = as_numbers(values, f"{kind} numbers")
-    if column.ndim != 1:
-        raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
+    column = one_column(values, f"{kind} numbers")
     if len(column) and not (column.min() >= 0 and column.max() < size):
         raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
     whole = column.astype(np.int64)
@@ -71,7 +76,7 @@ def transition_columns(
     sources = whole_numbers(o, num_observations, "observation")
     actions = whole_numbers(a, num_actions, "action")
     targets = whole_numbers(z, num_observations, "successor")
-    weights = as_numbers(probs, "probs").astype(np.float64)
+    weights = one_column(probs, "probs").astype(np.float64)
     lengths = [len(column) for column in (sources, actions, targets, weights)]
     if len(set(lengths)) > 1:
         raise ModelError(f"o, a, z and probs have {lengths} entries; they must have the same length")
@@ -89,11 +94,11 @@ def start_probs_of(start: Start, num_observations: int) -> NDArray[np.float64]:
     if isinstance(start, int | np.integer):
         start = {int(start): 1.0}
     if isinstance(start, Mapping):
-        probs = np.zeros(num_observations)
-        for o, probability in start.items():
+        for o in start:
             if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
                 raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
-            probs[o] = probability
+        probs = np.zeros(num_observations)
+        probs[list(start)] = one_column(list(start.values()), "start")
     else:
         probs = as_numbers(start, "start").astype(np.float64)
     if probs.shape != (num_observations,):

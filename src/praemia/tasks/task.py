@@ -18,7 +18,7 @@ from praemia.errors import ModelError, did_you_mean
 from praemia.kernels.records import END
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.base import BaseTask
+from praemia.tasks.base import BaseTask, require_machine
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end
@@ -143,6 +143,7 @@ class Task(BaseTask, Displayed):
         A warning names the propositions that the machine reads but no label contains; ``praemia check`` also reports
         those that the machine never reads.
         """
+        require_machine(machine)
         propositions = frozenset().union(*self.mdp.label_sets)
         other = self.changed(machine=machine.over(sorted(propositions)))
         other.warn_of_absent(other.propositions, "has", 3)

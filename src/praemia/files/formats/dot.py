@@ -11,7 +11,6 @@ A state is named by its label, if all differ.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from praemia.errors import FileError, located
@@ -22,9 +21,10 @@ from praemia.machines.rewards import Reward
 
 START = "__start"
 _NUMBER = r"\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*"
-_MEALY = re.compile(r"(?P<event>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
-_MDP = re.compile(rf"(?P<event>.*):(?P<chance>{_NUMBER})", re.DOTALL)
-_MOORE = re.compile("(?P<event>.*)", re.DOTALL)
+_LABELS = (  # of edges: with an output, and without one
+    re.compile(r"(?P<event>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL),
+    re.compile(rf"(?P<event>.*?)(:(?P<chance>{_NUMBER}))?", re.DOTALL),
+)
 _GRAMMAR = r"""
     start: "strict"? "digraph" ID? "{" statement* "}"
     ?statement: ID "->" ID attributes* ";"?  -> edge
@@ -45,17 +45,14 @@ def read_dot(text: str, name: str) -> RewardMachine:
     names = {node: label.partition("|")[0].strip() for node, label in labels.items()}
     if len(set(names.values())) < len(names):
         names = {node: node for node in nodes}
-    with located(name):
-        pattern, outputs = _kind(labels, [label for *_, label in edges])
+    outputs = {node: label.rpartition("|")[2] for node, label in labels.items()}
     transitions = []
     for line, source, target, label in edges:
+        found = next(filter(None, (pattern.fullmatch(label) for pattern in _LABELS)))
+        own = {"output": outputs[target]} | found.groupdict()
         with located(f"{name}:{line}"):
-            match = pattern.fullmatch(label)
-            if match is None:
-                raise FileError(f"an edge with the label {label!r}; expected input/reward or input/reward:probability")
-            own = match.groupdict()
-            chance = _number(own.get("chance") or "1", "the probability")
-            reward = _number(own.get("output", outputs.get(target, "")), "the output, which is the reward,")
+            chance = _number(own["chance"] or "1", "the probability")
+            reward = _number(own["output"], "the output, which is the reward,")
         event = own["event"].strip()
         transitions.append(Transition(f"{name}:{line}", names[source], event, names[target], chance, Reward.of(reward)))
     return event_machine(name, [*names.values()], names[starts[0]], [t.event for t in transitions], transitions)
@@ -80,17 +77,6 @@ def _graph(tree: Any) -> tuple[dict[str, str], list[str], list[tuple[int, str, s
             else:
                 edges.append((statement.meta.line, *ids, label))
     return nodes, starts, edges
-
-
-def _kind(labels: Mapping[str, str], edges: list[str]) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return how the labels of edges are read, and the outputs of states."""
-    if not edges or any("/" in label for label in edges):
-        return _MEALY, {}
-    if all(map(_MDP.fullmatch, edges)):
-        return _MDP, labels
-    if any("|" in label for label in labels.values()):
-        return _MOORE, {node: label.partition("|")[2] for node, label in labels.items()}
-    raise FileError("no edge has an output (input/reward), and no node has one (name|reward); where is the reward?")
 
 
 def _number(text: str, what: str) -> float:

@@ -51,12 +51,6 @@ class _Line(NamedTuple):
     guard: Formula
     cases: list[tuple[Formula, Reward]]
 
-    @property
-    def is_end(self) -> bool:
-        """Return whether a state with just this line is terminal."""
-        is_constant = len(self.cases) == 1 and self.cases[0][0] is TRUE and self.cases[0][1].is_constant
-        return self.source == self.target and self.guard is TRUE and is_constant
-
 
 def read_txt(text: str, name: str) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages."""
@@ -114,7 +108,12 @@ def _implied_ends(lines: list[_Line]) -> list[int]:
     own: dict[int, list[_Line]] = {state: [] for line in lines for state in (line.source, line.target)}
     for line in lines:
         own[line.source].append(line)
-    return sorted(state for state, its in own.items() if not its or (len(its) == 1 and its[0].is_end))
+
+    def is_end(line: _Line) -> bool:
+        (_, reward), *others = line.cases
+        return line.source == line.target and line.guard is TRUE and not others and reward.is_constant
+
+    return sorted(state for state, its in own.items() if not its or (len(its) == 1 and is_end(its[0])))
 
 
 def _machine(initial: int, ends: list[int], lines: list[_Line]) -> RewardMachine:

@@ -83,6 +83,8 @@ REFUSED: dict[type[PraemiaError], list[tuple[Callable[[], object], str]]] = {
         (lambda: RewardMachine.from_ltlf("F true & O b"), "mixes operators"),
         (lambda: COIN.to_arrays(["a"]), "the machine reads the proposition 'b', which is not listed"),
         (lambda: COIN.to_arrays(["a", "b", "a"]), "proposition 'a' is listed twice"),
+        (lambda: RewardMachine.from_ltlf("F a", reward=math.nan), "a reward of nan; expected a number between"),
+        (lambda: Reward.from_data({"values": [1]}), "expected a number, 'bernoulli', 'values' together with"),
         (lambda: ARRAYS.next, "not deterministic: use targets and probs, or step"),
         *(
             (lambda place=place, number=number: labelled(**{place: number}), "expected an integer")
@@ -116,7 +118,6 @@ REFUSED: dict[type[PraemiaError], list[tuple[Callable[[], object], str]]] = {
         (lambda: RewardMachine.from_ltlf({"F a": {"reward": 1.0, "pay": "often"}}), "pay='often'; expected 'first'"),
         (lambda: RewardMachine.from_ltlf({"F a": {"reward": 1.0, "when": "each"}}), "unknown key 'when'"),
         (lambda: RewardMachine.from_ltlf("F a", pay="frist"), "pay='frist'; expected 'first'"),
-        (lambda: RewardMachine.from_ltlf("F a", reward=math.nan), "expected a finite number"),
         (lambda: RewardMachine.from_ltlf("F a", max_states=0), "max_states=0"),
         (lambda: RewardMachine.from_ltlf("F a", syntax="spin"), "spin.*spot"),
         *(
