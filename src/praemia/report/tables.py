@@ -252,7 +252,7 @@ def regret_note(series: Iterable[Series]) -> str:
         return exact
     names = " and ".join(filter(None, (", ".join(pathwise[:-1]), pathwise[-1])))
     replan, whose = ("replans", "its") if len(pathwise) == 1 else ("replan", "their")
-    paths = f"{whose} regret sums what the actions taken lose against the optimum: unbiased, but not exact."
+    paths = f"{whose} regret is the sum of the losses of the actions taken (pathwise): unbiased, but not exact."
     if len(pathwise) == len(titles):
         return f"{names} {replan} within episodes; {paths}"
     return f"{exact} Only {names} {replan} within episodes; {paths}"
