@@ -228,8 +228,8 @@ def regret_note(series: Iterable[Series]) -> str:
     names = ", ".join(title for title, it_is in is_pathwise.items() if it_is)
     exact = "Regret is exact: the value of every policy that was played is computed, not sampled."
     paths = (
-        f"The regret of learners that replan within episodes ({names}) sums what the actions taken lose against the "
-        "optimum: it is unbiased, but not exact."
+        f"The regret of learners that replan within episodes ({names}) is the sum of the losses of the actions "
+        "taken (pathwise): unbiased, but not exact."
     )
     if not names:
         return exact
