@@ -70,7 +70,6 @@ def regret_bound(
     ----------
     num_observations, num_actions, num_machine_states, horizon, num_episodes : O, A, M, H and K.
     failure_prob : ρ.
-    reward_span : the width of the range of rewards, a factor of every term.
 
     Examples
     --------

@@ -17,7 +17,8 @@ from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
 from praemia.learners.experience import Experience
 from praemia.tasks.machine_table import MachineTable
-from praemia.tasks.spec import TaskSpec, read_only
+from praemia.tasks.model import read_only
+from praemia.tasks.spec import TaskSpec
 
 LARGE = 1 << 28  # from so many bytes on, action values must be known to fit in memory
 VARIANCES = ("Y", "W")

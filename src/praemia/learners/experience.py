@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from praemia._support.limits import require_memory
 from praemia.kernels.counts import RECENT, TRANSITIONS, Counts
 from praemia.kernels.records import Actions
-from praemia.tasks.spec import TaskSpec, read_only
+from praemia.tasks.model import read_only
+from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
 
