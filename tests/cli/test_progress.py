@@ -178,6 +178,7 @@ def test_simulate_shows_its_progress_unless_it_is_shown_elsewhere(
     monkeypatch.setattr(activity, "FIRST_SECONDS", -1.0)
     monkeypatch.setattr(activity, "TICK_SECONDS", 60.0)
     monkeypatch.setattr(activity, "Display", Ticking)
+    monkeypatch.setattr("praemia.simulation.loop.SLICE_SECONDS", 0.0)  # however fast the run is
     task = praemia.envs.make("riverswim-5")
     with activity.displayed_count("steps", 9) as report:
         report(3)
