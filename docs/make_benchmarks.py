@@ -22,8 +22,9 @@ from scipy.stats import binom
 import praemia
 from praemia._support.text_tables import Table
 from praemia.report.styles import STYLES
-from praemia.report.tables import standings_table, steps_of
+from praemia.report.tables import standings_table
 from praemia.statistics.series import Study, read_folder
+from praemia.statistics.steps import steps_of
 
 FOLDER = Path(__file__).parent
 PAGES = {"league": FOLDER / "reference" / "learners.md"}

@@ -206,6 +206,13 @@ def tasks(draw: st.DrawFn) -> Task:
     return Task(draw(mdps()), draw(machines()), draw(st.integers(1, 5)))
 
 
+def with_ends(mdp: LabeledMDP, ends: Any) -> LabeledMDP:
+    """Return an MDP in which some of the transitions, a boolean for each, end the episode."""
+    targets = mdp.successors + mdp.num_observations * np.asarray(ends)
+    order = np.lexsort((targets, mdp.edge_pairs))
+    return replace(mdp, targets=targets[order].astype(np.int32), probs=mdp.probs[order])
+
+
 @cache
 def full_task(num_states: int, horizon: int = 3, most_targets: int = 3) -> Task:
     """Return a task in which everything matters, so that no mistake can hide.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_distinct
 from praemia.machines.labels import Label, distinct_names, several
-from praemia.machines.predicates import ACTION, BEFORE, OBSERVATION, WORDS, Meaning, PredicateParser, Reference
+from praemia.machines.predicates import ACTION, BEFORE, OBSERVATION, WORDS, PredicateParser, Reference
 from praemia.machines.syntax import mistake
 
 __all__ = ["predicates"]
@@ -60,20 +60,15 @@ class Predicates:
 
     def __call__(self, o: Any, a: Any, o_next: Any, info: Any = None) -> Label:
         """Return the label of a step."""
-        try:
-            return frozenset([name for name, holds in self._meanings.items() if holds(o, a, o_next)])
-        except (LookupError, TypeError, ValueError):
-            for name, holds in self._meanings.items():
-                self._require_value(name, holds, o, a, o_next)
-            raise
-
-    def _require_value(self, name: str, holds: Meaning, *step: Any) -> None:
-        try:
-            bool(holds(*step))
-        except (LookupError, TypeError, ValueError) as error:
-            raise ModelError(
-                f"predicate {name!r}, {self.texts[name]!r}, has no value on {', '.join(map(brief, step))}: {error}"
-            ) from None
+        label = []
+        for name, holds in self._meanings.items():
+            try:
+                if holds(o, a, o_next):
+                    label.append(name)
+            except (LookupError, TypeError, ValueError) as error:
+                step = ", ".join(map(brief, (o, a, o_next)))
+                raise ModelError(f"predicate {name!r}, {self.texts[name]!r}, has no value on {step}: {error}") from None
+        return frozenset(label)
 
     def batch(self, o: Any, a: Any, o_next: Any, size: int) -> NDArray[np.bool_]:
         """Return the labels of so many steps at once, as bool[N, P]: propositions in the order of ``texts``.

@@ -215,7 +215,8 @@ def test_ctrl_c_in_a_black_box_waits_for_the_end_of_an_episode(method: str) -> N
 
 @pytest.mark.parametrize("method", METHODS)
 def test_progress_in_a_black_box_counts_every_episode(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("praemia.simulation.box_world.SLICE_SECONDS", 1e-5)  # shorter than any episode
+    for module in ("box_world", "loop"):
+        monkeypatch.setattr(f"praemia.simulation.{module}.SLICE_SECONDS", 1e-5)  # shorter than any episode
     seen: list[int] = []
     arguments = {"num_episodes": 20, **by(method, 4)}
     explore(corridor_box(), **arguments, on_progress=lambda done, total: seen.append(done))

@@ -78,3 +78,8 @@ def test_storm_finds_the_optimal_value(task: Task, tmp_path: Path) -> None:
     result = stormpy.model_checking(model, stormpy.parse_properties(query)[0])
     found = result.get_value_vector()[model.initial_states[0]]
     assert found == pytest.approx(praemia.solve(task).value, rel=1e-9)
+
+
+def test_control_characters_in_a_label_are_escaped() -> None:
+    task = envs.make("warehouse-3").with_machine(MachineBuilder("a\x1b[2J\x9b\r", ["item", "delivery"]).build())
+    assert "machine=a\\x1b[2J\\x9b\\r" in write_drn(task)

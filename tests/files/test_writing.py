@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +127,7 @@ def test_drn_is_for_tasks_and_is_written_only(tmp_path: Path) -> None:
 
 def test_observations_in_which_an_episode_has_ended_survive_a_round_trip(tmp_path: Path) -> None:
     lake = envs.from_gymnasium("FrozenLake-v1", [LabelRule("goal", target=15)], is_slippery=False)
-    lake = lake.with_map(lake.map.picture())  # one that does not know how it was made
+    lake = replace(lake, map=None)  # it does not know how it was made
     machine = MachineBuilder("wait", ["goal"]).edge("wait", "!goal", "wait", reward=1).build()
     task = Task(lake, machine, 10)
     save_task(task, tmp_path / "lake.yaml")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from dense_plans import dense_plan
 from learner_oracles import Wanderer
-from strategies import full_task
+from strategies import full_task, with_ends
 
 from praemia import (
     UCBVI,
@@ -34,7 +34,7 @@ SHORT, LONG = 10**5, 10**14  # episodes: those that are claimed to have been pla
 def ending(discount: float = 1.0) -> Task:
     """Return a task in which everything matters and every third transition ends the episode."""
     task = full_task(3)
-    return replace(task, mdp=replace(task.mdp, ends=np.arange(len(task.mdp.probs)) % 3 == 0), discount=discount)
+    return replace(task, mdp=with_ends(task.mdp, np.arange(len(task.mdp.probs)) % 3 == 0), discount=discount)
 
 
 def kept(player: Wanderer, task: Task, num_episodes: int, expected: int) -> Experience:
@@ -92,7 +92,7 @@ def test_an_end_adds_nothing_to_the_last_term(kind: Any, expected: int, discount
 def test_a_budget_of_steps_may_hold_more_episodes_than_the_formulas_expect(cost: float) -> None:
     """50 episodes of two steps are played where K = 10: c/N' is below the cap, 10², though c/K is not."""
     mdp = LabeledMDP.from_rows(2, 1, {(0, 0): {1: 1.0}, (1, 0): {1: 1.0}}, labels=[], start=0)
-    task = Task(replace(mdp, ends=np.array([False, True])), MachineBuilder("q").build(), 10)
+    task = Task(with_ends(mdp, [False, True]), MachineBuilder("q").build(), 10)
     simulate(task, Wanderer(), num_steps=100)
     experience = Wanderer.shown[0]
     assert (experience.num_episodes, experience.episodes_played) == (10, 49)

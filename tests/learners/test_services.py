@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from learner_oracles import Wanderer
 from scipy.stats import chi2
-from strategies import full_task, tasks_of_any_width, tasks_with_any_rewards
+from strategies import full_task, tasks_of_any_width, tasks_with_any_rewards, with_ends
 
 import praemia
 from praemia import Experience, Learner, LearnerPlan, plan_with_bonus, simulate
@@ -144,7 +144,7 @@ def tasks_of_any_kind(draw: st.DrawFn) -> Task:
     task = draw(st.one_of(tasks_of_any_width(), tasks_with_any_rewards()))
     rng = np.random.default_rng(draw(st.integers(0, 2**16)))
     ends = rng.random(len(task.mdp.probs)) < draw(st.sampled_from([0.0, 0.3]))
-    task = replace(task, mdp=replace(task.mdp, ends=ends), discount=draw(st.sampled_from([1.0, 0.9, 0.5])))
+    task = replace(task, mdp=with_ends(task.mdp, ends), discount=draw(st.sampled_from([1.0, 0.9, 0.5])))
     return task.with_until_done(draw(st.booleans()))
 
 

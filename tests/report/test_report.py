@@ -125,7 +125,7 @@ def test_regret_is_called_exact_only_where_it_is(tmp_path: Path) -> None:
         store.write(replace(run, path_losses=np.diff(run.regret, prepend=0.0)) if run.title == PRM else run)
     text = text_of(store, tmp_path / "report.html")
     assert (
-        f"not sampled. Only {PRM} replans within episodes; its regret is the sum of the losses of the actions taken"
+        f"not sampled. The regret of learners that replan within episodes ({PRM}) is the sum of the losses"
         in text
     )
 

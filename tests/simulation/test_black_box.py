@@ -9,11 +9,13 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
+from gymnasium.wrappers import TimeLimit
 from hidden_tasks import hide
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_oracles import Wanderer, Watched, between_episodes
 from oracles import label_of
+from places import Places
 from strategies import tasks
 
 from praemia import BlackBox, PraemiaError, Run, envs, evaluate, explore, learners, rollout, simulate, solve
@@ -26,21 +28,17 @@ LEARNERS = [name for name in learners.names() if not learners.kind_of(name).priv
 FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
 
 
-class Corridor(gymnasium.Env):
-    """Walk from 0 to 3; whether 3 is the goal is told in ``info``, when a coin says so. It ends at 3, or is cut off."""
+def walk(place: int, action: int, rng: np.random.Generator) -> tuple[int, bool, dict[str, Any]]:
+    """Walk from 0 to 3, where it ends; whether 3 is the goal is told in ``info``, when a coin says so."""
+    after = max(0, place + (1 if action == 1 else -1))
+    return after, after == 3, {"open": after == 3 and bool(rng.random() < 0.5)}
 
-    def __init__(self, cut: int = 10**6) -> None:
-        self.observation_space, self.action_space, self.cut = Discrete(4), Discrete(2), cut
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.here, self.time = 0, 0
-        return 0, {}
+class Corridor(Places):
+    """The walk as an environment."""
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.here, self.time = max(0, self.here + (1 if action == 1 else -1)), self.time + 1
-        over = self.here == 3
-        return self.here, 0.0, over, self.time >= self.cut, {"open": over and bool(self.np_random.random() < 0.5)}
+    def __init__(self) -> None:
+        super().__init__(4, walk)
 
 
 def reach(proposition: str, reward: float = 1.0) -> Any:
@@ -91,7 +89,7 @@ def test_labels_may_depend_on_info(name: str) -> None:
 
 
 def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
-    box = BlackBox(Corridor(cut=2), lambda o, a, z, info: (), reach("open"), 5)
+    box = BlackBox(TimeLimit(Corridor(), 2), lambda o, a, z, info: (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 11, 1)
     assert watched.shown[-1].visits.sum() == 10 * 2
@@ -293,7 +291,7 @@ class Failing(Corridor):
     """The corridor, which fails in a given step of all."""
 
     def __init__(self, when: int, problem: Any) -> None:
-        super().__init__(cut=7)
+        super().__init__()
         self.left, self.problem = when, problem
 
     def step(self, action: int) -> Any:
@@ -319,7 +317,9 @@ def test_an_error_of_the_environment_keeps_what_was_played(name: str, problem: A
     """The episodes, the data and the policy are those of the same run without the error, as far as it came."""
 
     def box(when: int) -> BlackBox:
-        return BlackBox(Failing(when, problem), lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9)
+        return BlackBox(
+            TimeLimit(Failing(when, problem), 7), lambda o, a, z, info: {"goal"} if z == 3 else (), reach("goal"), 9
+        )
 
     with pytest.raises(PraemiaError, match=message) as failed:
         simulate(box(460), name, 500)  # up to 200 steps play before the run

@@ -177,7 +177,7 @@ def plan_command(
     require_draws(draws)
     truth = None if task is None else resolve_task(task, allow_code=allow_code)
     if truth is not None:
-        dataset.require_sizes_of(truth)  # type: ignore[arg-type]
+        dataset.require_sizes_of(truth)
     named = {name: praemia.load_machine(name) for name in machines}
     if truth is not None and not named:
         named = {truth.name: truth.machine}

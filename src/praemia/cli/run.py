@@ -93,7 +93,7 @@ def run_command(
     members, failures = _perform(jobs, out, **where)
     optimal = members[0].first.optimal_value if members else None
     is_box = bool(members) and optimal is None
-    rows = [record(series) for series in members]
+    rows = [record(series) | {"seconds": series.seconds} for series in members]
     unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
     shared = {"task": played.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""

@@ -104,15 +104,10 @@ class GridMap:
     @cached_property
     def thin_walls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Where thin walls are: bool[R + 1, C] above, between and below the rows, bool[R, C + 1] beside the columns."""
-        thin = np.isin(self.characters, self._as_usual(*THIN))
-        rows, columns = self._lines
-        height, width = self.letters.shape
-        level, upright = np.zeros((height + 1, width), dtype=bool), np.zeros((height, width + 1), dtype=bool)
-        for line in np.flatnonzero(rows):
-            level[np.sum(~rows[:line])] |= thin[line, ~columns]
-        for line in np.flatnonzero(columns):
-            upright[:, np.sum(~columns[:line])] |= thin[~rows, line]
-        return level, upright
+        rows, columns = (2 * np.cumsum(~lines) - ~lines for lines in self._lines)  # cells at odd places, lines at even
+        walls = np.zeros(2 * np.array(self.letters.shape) + 1, dtype=bool)
+        np.logical_or.at(walls, np.ix_(rows, columns), np.isin(self.characters, self._as_usual(*THIN)))
+        return walls[::2, 1::2], walls[1::2, ::2]
 
     @cached_property
     def destinations(self) -> Indices:

@@ -120,10 +120,9 @@ class LearnerChoice:
         return cls(learner.name, data, title, "" if code is None else code.origin, code)
 
     @property
-    def data(self) -> dict[str, Any]:
-        """All but the code, as plain data."""
-        parameters = dict(self.parameters)
-        return {"name": self.name, "parameters": parameters, "title": self.title, "origin": self.origin}
+    def played(self) -> dict[str, Any]:
+        """What distinguishes it from others, labels apart: of a user's learner the class and a digest, not the file."""
+        return {"name": self.name, "parameters": dict(self.parameters), "code": self.origin.rpartition(":")[2]}
 
     def make(self) -> Learner:
         """Return the learner."""
@@ -205,9 +204,11 @@ class Job:
 
     def about(self) -> dict[str, Any]:
         """Return what all runs of this kind share, as plain data."""
+        own = self.learner
+        learner = {"name": own.name, "parameters": dict(own.parameters), "title": own.title, "origin": own.origin}
         return {
             "task": {"name": self.task.name, "text": self.task.text},
-            "learner": self.learner.data,
+            "learner": learner,
             "num_episodes": self.num_episodes,
             "num_steps": self.num_steps,
             "test_every": self.test_every,
@@ -217,11 +218,8 @@ class Job:
     @property
     def digest(self) -> str:
         """A short digest of what all runs of this kind share, labels and seeds apart."""
-        about, learner = self.about(), self.learner
-        code = learner.origin.rpartition(":")[2]  # of a user's learner the class and a digest, not the file's name
-        played = {"name": learner.name, "parameters": dict(learner.parameters), "code": code}
         text = self.task.text or self.task.name  # a black box has no text
-        return _digest(json.dumps({**about, "task": text, "learner": played}, sort_keys=True))
+        return _digest(json.dumps({**self.about(), "task": text, "learner": self.learner.played}, sort_keys=True))
 
 
 def slug(text: str) -> str:

@@ -115,11 +115,12 @@ class _Reader:
     ) -> Group:
         """Return a group with everything written out; ``new`` learners play beside those of the file."""
         changes, (learners, others, yardsticks) = self.changes, lists
-        players = [*learners, *(choice for choice in new if choice not in chain(*lists))]
+        there, added = [own.played for own in chain(*lists)], [own.played for own in new]
+        players = [*learners, *(choice for choice in new if choice.played not in there)]
         choices = [*players, *others, *yardsticks]
         with self.source.at(*path, "learners"):
             _require_distinct(choices)
-        named = [c for c in choices if c in new or not {c.title, c.name}.isdisjoint(changes.learners)]
+        named = [c for c in choices if c.played in added or not {c.title, c.name}.isdisjoint(changes.learners)]
         playing = [choice.title for choice in (named if changes.learners else [*players, *yardsticks])]
         lengths = [(task.digest, item.episodes, item.steps) for item, task in rows]
         row_of = dict(zip(distinct_names([task.name for _, task in rows], lengths), rows, strict=True))

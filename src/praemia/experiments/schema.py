@@ -136,8 +136,8 @@ class GroupPart(Variant):
     """
 
     title: str | None = None
-    tasks: Annotated[list[TaskPart], Field(min_length=1, max_length=MAX_TASKS)] = Field(default=[])
-    learners: Annotated[list[PlayerPart], Field(min_length=1)] = Field(default=[])
+    tasks: Annotated[list[TaskPart], Field(max_length=MAX_TASKS)] = Field(default=[])
+    learners: list[PlayerPart] = Field(default=[])
     others: list[PlayerPart] = Field(default=[])
     yardsticks: list[PlayerPart] = Field(default=[])
     runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] | None = None
@@ -160,4 +160,4 @@ class GroupPart(Variant):
 class ExperimentPart(GroupPart):
     """A whole experiment file: one group, or several."""
 
-    groups: Annotated[list[GroupPart], Field(min_length=1)] = Field(default=[])
+    groups: list[GroupPart] = Field(default=[])

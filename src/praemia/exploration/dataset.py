@@ -21,12 +21,12 @@ from praemia.errors import ModelError
 from praemia.exploration.dataset_file import FILE, arguments, check_counts
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
-from praemia.tasks.base import require_discount
+from praemia.tasks.base import BaseTask, require_discount
 from praemia.tasks.mdp_input import require_rules
-from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.envs.black_box import BlackBox
+    from praemia.tasks.task import Task
 
 # What datasets must have in common to be merged.
 _SIZES, _NAMES = ("num_observations", "num_actions", "horizon", "discount"), ("observation_names", "action_names")
@@ -261,12 +261,13 @@ class Dataset:
     def _part(self) -> Part:
         return self.pairs, self.targets, self.labels, self.label_sets, self.counts
 
-    def require_sizes_of(self, task: Task) -> None:
+    def require_sizes_of(self, task: BaseTask) -> None:
         """Raise an error if a task does not have the sizes of the data."""
-        if (self.num_observations, self.num_actions) != (task.num_observations, task.num_actions):
+        sizes = (task.num_observations, task.num_actions)
+        if (self.num_observations, self.num_actions) != sizes:
             raise ModelError(
-                f"data of {self.num_observations} observations and {self.num_actions} actions; the task {task.name!r} "
-                f"has {task.num_observations} and {task.num_actions}"
+                f"data of {self.num_observations} observations and {self.num_actions} actions; {task.name!r} has "
+                f"{sizes[0]} and {sizes[1]}"
             )
 
     def coverage(self) -> str:

@@ -77,11 +77,11 @@ class Counts(Bundle):
         )
 
     def with_room(self, horizon: int) -> Counts:
-        """Return the counts with room for an episode's transitions."""
-        return self._replace(
-            transitions=_with_room(self.transitions, int(self.totals[TRANSITIONS]), horizon),
-            rows=_with_room(self.rows, int(self.totals[ROWS]), horizon),
-        )
+        """Return the counts with room for an episode's transitions; the same ones if they have it."""
+        transitions = _with_room(self.transitions, int(self.totals[TRANSITIONS]), horizon)
+        rows = _with_room(self.rows, int(self.totals[ROWS]), horizon)
+        has_room = transitions is self.transitions and rows is self.rows
+        return self if has_room else self._replace(transitions=transitions, rows=rows)
 
 
 def _with_room(records: Records, used: int, needed: int) -> Records:

@@ -17,7 +17,8 @@ from praemia.kernels.ties import new_stream
 from praemia.learners.base import LearnerPlan
 from praemia.learners.experience import Experience
 from praemia.tasks.machine_table import MachineTable
-from praemia.tasks.spec import TaskSpec, read_only
+from praemia.tasks.model import read_only
+from praemia.tasks.spec import TaskSpec
 
 LARGE = 1 << 28  # from so many bytes on, action values must be known to fit in memory
 VARIANCES = ("Y", "W")
@@ -102,11 +103,10 @@ def checked_plan(policy: Actions, tables: NDArray[np.float64], memory: Any = Non
 
 def scratch_for(experience: Experience, task: PassArrays) -> Scratch:
     """Return arrays to plan in: the same for every plan of a run, until what is counted needs more room."""
-    kept, counts = experience._kept, experience._counts
-    if kept.get("counts") is not counts or kept["sizes"] != (len(task.is_done), len(task.added)):
-        kept["counts"], kept["sizes"] = counts, (len(task.is_done), len(task.added))
-        kept["scratch"] = linear.new_scratch(task, counts)
-    return kept["scratch"]  # type: ignore[no-any-return]
+    kept, sizes = experience._kept, (len(task.is_done), len(task.added))
+    if sizes not in kept:
+        kept[sizes] = linear.new_scratch(task, experience._counts)
+    return kept[sizes]  # type: ignore[no-any-return]
 
 
 def next_policy(experience: Experience, rng: np.random.Generator) -> Actions:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from praemia._support.limits import require_memory
 from praemia.kernels.counts import RECENT, TRANSITIONS, Counts
 from praemia.kernels.records import Actions
-from praemia.tasks.spec import TaskSpec, read_only
+from praemia.tasks.model import read_only
+from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
 
@@ -76,7 +77,7 @@ class Experience:
     _counts: Counts = field(repr=False)
     truth: Task | None = None
     _policy: Actions | None = field(default=None, repr=False)  # [H, O, M], the policy played so far
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)  # what plans of a run work in
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)  # what plans of a run work in, as long as it fits
 
     def _later(self, episodes_played: int, policy: Actions | None) -> Experience:
         """Return the experience after more episodes, counted in the same arrays. Nothing else was looked up in this."""

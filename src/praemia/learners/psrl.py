@@ -16,9 +16,8 @@ import math
 
 import numpy as np
 
-from praemia.kernels.counts import TRANSITIONS
 from praemia.kernels.linear import LinearForm, Scratch
-from praemia.kernels.posteriors import Prior, Seen, copy_counts, new_sample, plan_sampled
+from praemia.kernels.posteriors import Prior, Sampled, Seen, copy_counts, new_sample, plan_sampled
 from praemia.kernels.records import LANES, NUM_EXITS
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy, pass_arrays
@@ -51,24 +50,34 @@ class PSRL(CanLearnMachine):
         task = arrays_on(spec, every.table)
         if self.learn_machine:
             task = pass_arrays(spec, machine=self.sampled_machine(experience, self.prior, rng, every.labels[1]))
-        seen, prior = seen_of(experience), dirichlet(self.prior, spec.num_successors)
-        sampled, policy = new_sample(seen, prior), next_policy(experience, rng)
-        width, options = len(task.is_done), np.zeros(spec.num_actions * LANES)
-        scratch = Scratch(sampled.edges, np.zeros((2, len(every.rows.rows) * width)), options, np.zeros(0))
-        nothing, no_plan, slots = np.zeros((1, 1, 1, 1)), np.empty((spec.horizon, 0)), np.zeros(len(seen.own), np.int32)
-        form = LinearForm(nothing, nothing, 1.0, spec.named_caps["steps left"], no_plan, no_plan, slots)
-        extra_rows, met = every.rows.rows[spec.num_observations + NUM_EXITS :], np.ones(spec.num_observations, bool)
-        plan_sampled(task, seen, prior, rng, sampled, scratch, form, extra_rows, met, policy, new_stream(rng))
+        if "sampling" not in experience._kept:
+            experience._kept["sampling"] = _new_sampling(experience, self.prior, len(task.is_done))
+        seen, prior, sampled, scratch, form = experience._kept["sampling"]
+        copy_counts(experience._counts, seen)
+        policy, every_one = next_policy(experience, rng), np.ones(spec.num_observations, dtype=bool)
+        extra_rows = every.rows.rows[spec.num_observations + NUM_EXITS :]
+        plan_sampled(task, seen, prior, rng, sampled, scratch, form, extra_rows, every_one, policy, new_stream(rng))
         return checked_plan(policy, scratch.tables)
 
 
-def seen_of(experience: Experience) -> Seen:
-    """Return what was counted, with the continuation row of every successor, as models are sampled from it."""
-    counts, size = experience._counts, int(experience._counts.totals[TRANSITIONS])
-    indptr = np.zeros(len(counts.visits) + 1, dtype=np.int64)
-    seen = Seen(indptr, np.empty(size), np.empty(size, dtype=np.int32), experience.spec.every_step.rows.own)
-    copy_counts(counts, seen)
-    return seen
+Sampling = tuple[Seen, Prior, Sampled, Scratch, LinearForm]
+
+
+def _new_sampling(experience: Experience, weight: float, width: int) -> Sampling:
+    """Return what plans of a run are sampled from, and arrays to sample and to plan in."""
+    spec, counts, every = experience.spec, experience._counts, experience.spec.every_step.rows
+    seen, prior = new_seen(experience, len(counts.transitions)), dirichlet(weight, spec.num_successors)
+    sampled, tables = new_sample(seen, prior), np.zeros((2, len(every.rows) * width))
+    scratch = Scratch(sampled.edges, tables, np.zeros(spec.num_actions * LANES), np.zeros(0))
+    nothing, no_plan, slots = np.zeros((1, 1, 1, 1)), np.empty((spec.horizon, 0)), np.zeros(len(seen.own), np.int32)
+    form = LinearForm(nothing, nothing, 1.0, spec.named_caps["steps left"], no_plan, no_plan, slots)
+    return seen, prior, sampled, scratch, form
+
+
+def new_seen(experience: Experience, size: int) -> Seen:
+    """Return room for so many transitions, with the continuation row of every successor, seen or not."""
+    indptr = np.zeros(len(experience._counts.visits) + 1, dtype=np.int64)
+    return Seen(indptr, np.empty(size), np.empty(size, dtype=np.int32), experience.spec.every_step.rows.own)
 
 
 def dirichlet(weight: float, num_successors: int) -> Prior:

@@ -23,11 +23,12 @@ import numpy as np
 from praemia._support.arithmetic import log_of_subsets
 from praemia.errors import require_flag
 from praemia.kernels.confidence_sets import SetNumbers, new_set_scratch, plan_in_sets
+from praemia.kernels.posteriors import copy_counts
 from praemia.kernels.ties import new_stream
 from praemia.learners.backward import arrays_on, checked_plan, next_policy
 from praemia.learners.base import Learner, LearnerPlan, failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.experience import Experience
-from praemia.learners.psrl import seen_of
+from praemia.learners.psrl import new_seen
 
 
 class UCRL2RML(Learner):
@@ -64,7 +65,8 @@ class UCRL2RML(Learner):
             is_ball=self.is_ball,
             as_published=self.as_published,
         )
-        task, seen, rows = arrays_on(spec, every.table), seen_of(experience), every.rows.rows
+        task, seen, rows = arrays_on(spec, every.table), new_seen(experience, experience._seen.size), every.rows.rows
+        copy_counts(experience._counts, seen)
         scratch = new_set_scratch(task, seen, rows, spec.num_observations, spec.num_machine_states)
         caps, policy = spec.named_caps["steps left"], next_policy(experience, rng)
         plan_in_sets(task, seen, numbers, rows, scratch, caps, policy, new_stream(rng))

@@ -101,9 +101,10 @@ class Policy:
 
     def _require_sizes(self) -> None:
         num_states, size = _sizes(self.table)
-        index, met = self.observations, self.met
-        for found in (None if index is None else index.size, None if met is None else len(met)):
-            if found is not None and found != size:
+        found_sizes = [] if self.observations is None else [self.observations.size]
+        found_sizes += [] if self.met is None else [len(self.met)]
+        for found in found_sizes:
+            if found != size:
                 raise ModelError(f"a policy for {size} observations; {self.task or 'its task'} has {found}")
         if self.machine is not None and self.machine.num_states != num_states:
             raise ModelError(f"a policy for {num_states} machine states; its machine has {self.machine.num_states}")

@@ -63,13 +63,17 @@ def _machine(machine: RewardMachine) -> str:
 
 @card_of.register
 def _run(run: Run) -> str:
-    facts = [plural(run.num_episodes, "episode"), plural(run.num_plans, "plan")]
-    if run.optimal_value is None:
-        facts.append(f"mean return {run.returns.mean():.4g}")
-    else:
-        facts.append(f"total regret {run.regret[-1]:.4g} ({'pathwise' if run.is_pathwise else 'exact'})")
-        facts.append(f"last policy: value {run.plan_values[-1]:.4g} of {run.optimal_value:.4g}")
+    facts = [plural(run.num_episodes, "episode"), plural(run.num_plans, "plan"), *results_of(run)]
     return card(f"{run.title} on {run.task}", facts, {"the run": lambda: run_figure(run)})
+
+
+def results_of(run: Run) -> list[str]:
+    """Return what a run came to, as facts."""
+    if run.optimal_value is None:
+        return [f"mean return {run.returns.mean():.4g}"]
+    kind = "pathwise" if run.is_pathwise else "exact"
+    last = f"last policy: value {run.plan_values[-1]:.4g} of {run.optimal_value:.4g}"
+    return [f"total regret {run.regret[-1]:.4g} ({kind})", last]
 
 
 @card_of.register

@@ -15,15 +15,7 @@ from praemia.statistics.claims import MIN_RUNS, TOO_FEW
 from praemia.statistics.intervals import CONFIDENCE, Interval, mean_interval, quotient_interval, sum_interval
 from praemia.statistics.measures import Scale, did_not_converge, ratio_by_kind, worst_shares
 from praemia.statistics.series import Series, Study, paired, spread
-from praemia.statistics.steps import (
-    LEARNED_SHARE,
-    PLAYED_SHARE,
-    SHARES,
-    steps_to,
-    steps_to_learn,
-    steps_to_pass,
-    steps_to_play,
-)
+from praemia.statistics.steps import CRITERIA, PLAYED_SHARE, SHARES, steps_of
 
 SUMMARY = (
     *("task", "learner", "runs", "episodes", "regret", "std", "95% low", "95% high"),
@@ -31,17 +23,14 @@ SUMMARY = (
 )
 PAIRS = ("task", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
 STANDINGS = ("learner", "ratio", "95% low", "95% high", "worst run", "not converged", "seconds")
-STEPS = (
-    *("task", "learner", *(f"to {share:g}" for share in SHARES), "played", f"learned to {LEARNED_SHARE:g}"),
-    *("t test", "learned t test", "published", "seconds"),
-)
+STEPS = ("task", "learner", *CRITERIA, "published", "seconds")
 
 RETURNS_NOTE = "Returns in black boxes are sampled: these have no exact values."
 RETURNS = ("task", "learner", "runs", "episodes", "mean return", "std", "over the last tenth")
 
 
 def record(series: Series) -> dict[str, Any]:
-    """Return what there is to say of some runs as plain data; in a black box there is no regret."""
+    """Return what there is to say of some runs as plain data, but for their time; in a black box there is no regret."""
     run, job, returns = series.first, Job.of(series.first), series.returns
     facts = {
         "task": series.task,
@@ -58,7 +47,6 @@ def record(series: Series) -> dict[str, Any]:
         "runs": series.num_runs,
         "steps": float(np.mean([own.steps.sum() for own in series.runs])),
         "plans": series.num_plans,
-        "seconds": series.seconds,
         "return": returns.tolist(),
         "return_mean": float(returns.mean()),
         "return_std": spread(returns),
@@ -187,16 +175,6 @@ def _steps(study: Study, series: Series) -> tuple[str, ...]:
     return (series.task, series.title, *medians, shown, number(series.seconds))
 
 
-def steps_of(series: Series) -> dict[str, list[float]]:
-    """Return the steps of each run by each criterion, infinite where it is not met, and NaN where it was not tested."""
-    found = {f"to {share:g}": [steps_to(run, share) for run in series.runs] for share in SHARES}
-    found["played"] = [steps_to_play(run) for run in series.runs]
-    found["learned"] = [steps_to_learn(run) for run in series.runs]
-    found["t test"] = [steps_to_pass(run) for run in series.runs]
-    found["learned t test"] = [steps_to_pass(run, learned=True) for run in series.runs]
-    return found
-
-
 def _steps_text(steps: Sequence[float], budget: int) -> str:
     median = float(np.median(steps))
     if math.isnan(median):
@@ -244,15 +222,15 @@ def explained(study: Study) -> str:
 
 def regret_note(series: Iterable[Series]) -> str:
     """Say in which sense the regret of each learner is exact."""
-    members = list(series)
-    titles = dict.fromkeys(own.title for own in members)
-    pathwise = [title for title in titles if any(own.first.is_pathwise for own in members if own.title == title)]
+    is_pathwise: dict[str, bool] = {}
+    for own in series:
+        is_pathwise[own.title] = is_pathwise.get(own.title, False) or own.first.is_pathwise
+    names = ", ".join(title for title, it_is in is_pathwise.items() if it_is)
     exact = "Regret is exact: the value of every policy that was played is computed, not sampled."
-    if not pathwise:
+    paths = (
+        f"The regret of learners that replan within episodes ({names}) is the sum of the losses of the actions "
+        "taken (pathwise): unbiased, but not exact."
+    )
+    if not names:
         return exact
-    names = " and ".join(filter(None, (", ".join(pathwise[:-1]), pathwise[-1])))
-    replan, whose = ("replans", "its") if len(pathwise) == 1 else ("replan", "their")
-    paths = f"{whose} regret is the sum of the losses of the actions taken (pathwise): unbiased, but not exact."
-    if len(pathwise) == len(titles):
-        return f"{names} {replan} within episodes; {paths}"
-    return f"{exact} Only {names} {replan} within episodes; {paths}"
+    return paths if all(is_pathwise.values()) else f"{exact} {paths}"

@@ -33,6 +33,7 @@ from praemia.pictures.renderers import svg_element
 from praemia.pictures.scene import scaled
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import max_losses, solve
+from praemia.report.cards import results_of
 from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, chart_axes, plots
 from praemia.report.charts import Chart, Curve, moving_mean, return_chart, thinned
 from praemia.report.rendering import picture, render_page, resource
@@ -121,21 +122,9 @@ class LearningPage:
     def _facts(self) -> list[str]:
         run = self.run
         part = "" if len(self.plans) == run.num_plans else f", {len(self.plans)} of them shown"
-        return [
-            plural(run.num_episodes, "episode"),
-            f"seed {'-'.join(map(str, run.seed))}",
-            *([f"discount {run.discount:g}"] if run.discount < 1.0 else []),
-            f"{plural(run.num_plans, 'plan')}{part}",
-            *self._results,
-        ]
-
-    @property
-    def _results(self) -> list[str]:
-        run = self.run
-        if run.optimal_value is None:
-            return [f"mean return {run.returns.mean():.4g}"]
-        kind = "pathwise" if run.is_pathwise else "exact"
-        return [f"optimal value {run.optimal_value:.4g}", f"total regret {run.regret[-1]:.4g} ({kind})"]
+        facts = [plural(run.num_episodes, "episode"), f"seed {'-'.join(map(str, run.seed))}"]
+        facts += [f"discount {run.discount:g}"] if run.discount < 1.0 else []
+        return [*facts, f"{plural(run.num_plans, 'plan')}{part}", *results_of(run)]
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, .html."""

@@ -76,7 +76,6 @@ class World(ABC):
         self.plan: LearnerPlan | None = None
         self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
         self.counts = self._empty_counts()
-        self._kept = dict[str, Any]()
         self._experience: Experience | None = None  # made once, until arrays have to grow
 
     def _empty_counts(self) -> Counts:
@@ -141,7 +140,7 @@ class World(ABC):
         first = self._experience
         if first is None or first._counts is not self.counts or first.spec is not self.spec:
             num_episodes = self.num_episodes + self.episodes_before
-            first = self._experience = Experience(self.spec, num_episodes, 0, self.counts, self.truth, None, self._kept)
+            first = self._experience = Experience(self.spec, num_episodes, 0, self.counts, self.truth)
         return first._later(self.played + self.episodes_before, self.policy if self.policy.size else None)
 
     def replan(self) -> None:

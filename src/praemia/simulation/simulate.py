@@ -152,11 +152,7 @@ def _require_fit(data: Dataset, task: Task | BlackBox, learner: Learner) -> None
             f"learner {learner.name!r} does not plan from counts of transitions alone, so it cannot begin with data; "
             "choose one that does, such as headroom, ucbvi-prm or mvp"
         )
-    found, expected = (data.num_observations, data.num_actions), (task.num_observations, task.num_actions)
-    if found != expected:
-        raise ModelError(
-            f"data of {found[0]} observations and {found[1]} actions; {task.name!r} has {expected[0]} and {expected[1]}"
-        )
+    data.require_sizes_of(task)
     if (data.encoding is None) != isinstance(task, Task):
         kinds = ("a black box", "a task")
         raise ModelError(f"data of {kinds[data.encoding is None]}; {task.name!r} is {kinds[isinstance(task, Task)]}")

@@ -202,7 +202,7 @@ def _other_study(runs: Sequence[Run], title: str) -> Study:
     lengths = [(job.task.digest, job.num_episodes, job.num_steps, job.test_every) for job in jobs]
     streams = [(job.rng_revision, job.seed[:1], job.seed[2:]) for job in jobs]
     tasks = distinct_names([*map(_row_name, members)], [*zip(lengths, streams, strict=True)])
-    players = [json.dumps({**job.learner.data, "title": ""}, sort_keys=True) for job in jobs]
+    players = [json.dumps(job.learner.played, sort_keys=True) for job in jobs]
     cells = [*zip(tasks, distinct_names([own.title for own in members], players), strict=True)]
     part = GroupPart.model_construct(title=title, tasks=[SettingPart(task=name) for name in dict.fromkeys(tasks)])
     series = {cell: Series(own.runs, *cell) for cell, own in zip(cells, members, strict=True)}

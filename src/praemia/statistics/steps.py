@@ -12,6 +12,8 @@ longer tells the plan, or the learned policy, from an optimal one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,20 @@ def steps_to_pass(run: Run, *, learned: bool = False) -> float:
         return math.nan
     passed = run.tests[run.tests[:, 2 if learned else 1] > TEST_LEVEL, 0]
     return float(passed[0]) if len(passed) else math.inf
+
+
+CRITERIA: dict[str, Callable[[Run], float]] = {
+    **{f"to {share:g}": partial(steps_to, share=share) for share in SHARES},
+    "played": steps_to_play,
+    "learned": steps_to_learn,
+    "t test": steps_to_pass,
+    "learned t test": partial(steps_to_pass, learned=True),
+}
+
+
+def steps_of(series: Series) -> dict[str, list[float]]:
+    """Return the steps of each run by each criterion, infinite where it is not met, and NaN where it was not tested."""
+    return {name: [steps(run) for run in series.runs] for name, steps in CRITERIA.items()}
 
 
 def share_curve(series: Series, steps: NDArray[np.float64]) -> NDArray[np.float64]:

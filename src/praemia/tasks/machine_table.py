@@ -126,11 +126,11 @@ class MachineTable:
             self._layers[width] = build_layers(*edges, self.mean_rewards, width)
         return self._layers[width]
 
-    def possible_moves(self) -> NDArray[np.bool_]:
-        """Return bool[L, M, M], where each machine state can move under each label."""
-        possible = np.zeros((len(self.indptr) - 1, self.num_states), dtype=bool)
-        possible[self.rows, self.targets] = self.probs > 0.0
-        return possible.reshape(-1, self.num_states, self.num_states)
+    def moves(self) -> NDArray[np.float64]:
+        """Return τ as an array [L, M, M]: where each label moves each machine state."""
+        probs = np.zeros((len(self.indptr) - 1, self.num_states))
+        np.add.at(probs, (self.rows, self.targets), self.probs)
+        return probs.reshape(-1, self.num_states, self.num_states)
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:

@@ -25,8 +25,7 @@ from praemia.kernels.records import EveryRow, LabelSupport
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
-from praemia.tasks.model import exits_at_end
-from praemia.tasks.model import read_only as read_only
+from praemia.tasks.model import exits_at_end, read_only
 
 MAX_TRIPLES = 4_000_000  # of (o, a, o') whose labels are computed to see what can follow a pair
 UnseenLabels: TypeAlias = Literal["listed", "computed", "any"]
@@ -115,10 +114,7 @@ class TaskSpec:
     @cached_property
     def machine_probs(self) -> NDArray[np.float64]:
         """float64[L, M, M], τ: where each label of ``label_sets`` moves the machine; absent while it is learned."""
-        table = self._known_table(8 * len(self.label_sets) * self.num_machine_states**2)
-        probs = np.zeros((len(self.label_sets) * self.num_machine_states, self.num_machine_states))
-        np.add.at(probs, (table.rows, table.targets), table.probs)
-        return read_only(probs.reshape(-1, self.num_machine_states, self.num_machine_states))
+        return read_only(self._known_table(8 * len(self.label_sets) * self.num_machine_states**2).moves())
 
     @cached_property
     def machine_rewards(self) -> NDArray[np.float64]:
@@ -240,5 +236,5 @@ def _possible_moves(machine: RewardMachine, moves_known: bool, label_sets: Seque
     possible = np.ones((len(label_sets), machine.num_states, machine.num_states), dtype=bool)
     if moves_known:
         is_met = [label != NOT_MET for label in label_sets]
-        possible[is_met] = MachineTable.of(machine, list(compress(label_sets, is_met))).possible_moves()
+        possible[is_met] = MachineTable.of(machine, list(compress(label_sets, is_met))).moves() > 0.0
     return possible

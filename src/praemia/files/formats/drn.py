@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, visible
 from praemia.tasks.product import Product, product
 from praemia.tasks.task import Task
 
@@ -60,4 +60,4 @@ def _label(task: Task, number: int) -> str:
     name = task.machine.states[number]
     if '"' in name or "\n" in name:
         raise ModelError(f"the machine state {name!r}; a label of this format has neither quotes nor several lines")
-    return f'"machine={name}"'
+    return f'"machine={visible(name)}"'
