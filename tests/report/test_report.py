@@ -124,10 +124,7 @@ def test_regret_is_called_exact_only_where_it_is(tmp_path: Path) -> None:
         run = made_up(job, 3.0)
         store.write(replace(run, path_losses=np.diff(run.regret, prepend=0.0)) if run.title == PRM else run)
     text = text_of(store, tmp_path / "report.html")
-    assert (
-        f"not sampled. The regret of learners that replan within episodes ({PRM}) is the sum of the losses"
-        in text
-    )
+    assert f"not sampled. The regret of learners that replan within episodes ({PRM}) is the sum of the losses" in text
 
 
 def test_nothing_counts_in_bad_grammar(report: Path, tmp_path: Path) -> None:
