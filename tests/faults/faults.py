@@ -171,7 +171,7 @@ TABLE: dict[str, list[tuple[str, str, str, str]]] = {
          "value = np.minimum(value, load(zero, old, slot * width + lane))", "value = value + zero", MONOTONE),
         ("the action values of all steps are those of the first", "old, new = form.old[h], form.new[h]",
          "old, new = form.old[0], form.new[0]", UCBVI),
-        ("the bonus is that of the first action", "o * it.by_observation + a * it.by_action", "o * it.by_observation",
+        ("the bonus is that of the first action", "o * by[1] + a * by[2]", "o * by[1]",
          UCBVI),
         ("the square of the mean is not taken off the variance", "np.sqrt(np.maximum(square - mean * mean, zero))",
          "np.sqrt(np.maximum(square, zero))", UCBVI),

@@ -330,7 +330,8 @@ def add_up(num_observations: int, parts: Sequence[Part]) -> dict[str, Any]:
     firsts = accumulate((len(part[3]) for part in parts[:-1]), initial=0)
     labels = np.concatenate([part[2] + first for part, first in zip(parts, firsts, strict=True)])
     occurring, first = np.unique(labels[np.lexsort((labels, targets, pairs))], return_index=True)
-    sets = tuple(dict.fromkeys([Label(), *(label_sets[i] for i in occurring[np.argsort(first)].tolist())]))
+    in_order = occurring[np.argsort(first, kind="stable")].tolist()
+    sets = tuple(dict.fromkeys([Label(), *(label_sets[i] for i in in_order)]))
     number_of = {label: number for number, label in enumerate(sets)}
     numbers = np.array([number_of.get(label, 0) for label in label_sets], dtype=np.int64)
     keys = (pairs * (2 * num_observations) + targets) * len(sets) + numbers[labels]

@@ -87,7 +87,7 @@ def product(task: Task) -> Product:
     num_states = size + mdp.can_end
     m, o = np.divmod(np.arange(size), task.num_observations)
     own = o * task.num_machine_states + m  # the index of (m, o) in the task
-    place = np.append(np.argsort(own), size)
+    place = np.append(np.argsort(own, kind="stable"), size)
     source, action = np.divmod(mdp.edge_pairs, mdp.num_actions)
     pairs = place[source] * mdp.num_actions + action
     rewards = np.full(num_states * mdp.num_actions, task.machine.idle_reward.mean)
