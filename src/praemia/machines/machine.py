@@ -333,10 +333,7 @@ class RewardMachine(Displayed):
         return difference(self, other)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact.
-
-        Messages count steps from 1.
-        """
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
         chances = {self.initial: 1.0}
         means = []
         for number, propositions in enumerate(word, start=1):
