@@ -50,6 +50,7 @@ REFUSED = [
     ("convert warehouse-3 w.hoa", "w.hoa: unknown file extension for a task; expected one of .yaml .yml .json .drn"),
     ("convert bad.txt m.yaml", "bad.txt:6: RewardControl depends on the environment's own step"),
     ("convert nowhere-3 m.yaml", "unknown environment"),
+    ("run warehous-4", "error: unknown environment 'warehous-4' (did you mean 'warehouse-4'?)"),
     ("convert m.txt m.yaml --from htm", "htm"),
     ("convert warehouse-3 t.yaml --pay first", "'warehouse-3' is a built-in task"),
     ("convert warehouse-3 t.yaml --pay each", "'warehouse-3' is a built-in task"),

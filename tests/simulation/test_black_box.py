@@ -237,12 +237,15 @@ def test_regret_is_refused_and_returns_are_shown() -> None:
     assert np.isnan(run.plan_values).all()
 
 
-def test_progress_is_told_until_the_end() -> None:
+@pytest.mark.parametrize(("seconds", "expected"), [(0.0, [1, 2, 3, 4, 5, 6, 7]), (1e9, [7])])
+def test_progress_is_told_after_every_slice(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, expected: list[int]
+) -> None:
+    for module in ("loop", "box_world"):
+        monkeypatch.setattr(f"praemia.simulation.{module}.SLICE_SECONDS", seconds)
     told: list[int] = []
-    simulate(hide(envs.make("riverswim-3")), learners.make("random", replan="episode"), 2000, on_progress=told.append)
-    assert told[-1] == 2000
-    assert 1 < len(told) < 2000  # slice by slice
-    assert told == sorted(set(told))
+    simulate(hide(envs.make("riverswim-3")), learners.make("random", replan="episode"), 7, on_progress=told.append)
+    assert told == expected
 
 
 def test_the_optimal_player_is_refused() -> None:

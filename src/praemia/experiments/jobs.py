@@ -56,14 +56,12 @@ class TaskText:
         ``changes`` are a ``horizon``, a ``discount`` and ``until_done``, in place of the task's; None changes nothing.
         """
         changes = {key: value for key, value in changes.items() if value is not None}
-        if not looks_like_file(name_or_path):
-            text = cls.builtin(name_or_path, **changes)
-            text.make()
-            return text
         task = resolve_task(name_or_path, allow_code=allow_code)
         for key, value in changes.items():
             task = getattr(task, f"with_{key}")(value)
-        return cls(task.name, dump(task), allow_code)
+        if looks_like_file(name_or_path):
+            return cls(task.name, dump(task), allow_code)
+        return cls.builtin(name_or_path, **changes)
 
     @property
     def digest(self) -> str:

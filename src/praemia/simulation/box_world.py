@@ -223,7 +223,7 @@ class BoxWorld(World):
         return (o, m) if self._product is None else (o * self.num_machine_states + m, 0)
 
     def _is_over(self, ended: bool, m: int) -> bool:
-        """Tell whether a step ends the episode for the learner; in a product also where the machine is done."""
+        """Return whether a step ends the episode for the learner; in a product also where the machine is done."""
         return ended or (self._product is not None and m in self.box.done_states)
 
     def _act(self, h: int, o: int, m: int) -> int:

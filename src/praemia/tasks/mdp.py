@@ -230,7 +230,7 @@ class LabeledMDP:
         )
 
     def has_transitions_of(self, other: LabeledMDP) -> bool:
-        """Tell whether another MDP has the same observations, actions, transitions and start, whatever its labels."""
+        """Return whether another MDP has the same observations, actions, transitions and start, whatever its labels."""
         arrays = ("indptr", "targets", "probs", "start_probs")
         names = (self.observation_names, self.action_names) == (other.observation_names, other.action_names)
         return names and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
